@@ -1,0 +1,410 @@
+"""One agent's open files, and the only writer of its journal: keys, the live chain, older chains, derived states.
+
+A batch is judged, sealed and written under the journal's lock; models are called before it is taken and syncs are
+waited for after it is let go. What is derived (novelty, origins) learns from the same records in the same order,
+whoever wrote them, and is saved only for what is on disk.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from alveus.clock import Clock, Ticker
+from alveus.errors import InputError, JournalError
+from alveus.journal.record import DURABLE_KINDS, Draft, Kind, Profile, SignedRecord, Source
+from alveus.journal.seal import Checked, digest, refused_field, seal
+from alveus.novelty import Embedder, NoveltyJudge, Prepared
+from alveus.store import snapshot
+from alveus.store.files import Files, create, exists, sync_folder
+from alveus.store.keys import new_key
+from alveus.store.layout import Layout
+from alveus.store.log import Moved
+from alveus.store.origins import Origins, digest_of
+from alveus.store.past import Past, checked_at, content_of, line_of, place_of
+from alveus.store.stream import Batch, Stream, Torn, beside, torn_files
+from alveus.store.succession import finish_succession, load_keys, predecessors
+
+SNAPSHOT_RECORDS: Final = 4096
+SNAPSHOT_AT_CLOSE: Final = 256
+RESERVED: Final = frozenset({"hc", "closing", "opening"})
+
+
+class Stored(StrEnum):
+    """What became of a draft."""
+
+    NEW = "new"
+    KNOWN = "known"
+    REVISED = "revised"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A draft's fate: its record, or for a known item the record that holds it already."""
+
+    status: Stored
+    record: SignedRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rotation:
+    """A change of key: spec/journal.md, section 9."""
+
+    old_kid: str
+    new_kid: str
+    old_chain: str
+    new_chain: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How an agent's journal is opened."""
+
+    read_only: bool
+    timeout: float
+    clock: Clock
+    embedder: Embedder | None
+    words_window: int | None
+
+
+class Agent:
+    """An agent's journal, open."""
+
+    def __init__(self, layout: Layout, files: Files, options: Options) -> None:
+        self.layout = layout
+        self.files = files
+        self.options = options
+        self.ring = load_keys(files, layout)
+        self.ticker = Ticker(options.clock)
+        self._origins: Origins | None = None
+        self._origins_guard = threading.RLock()
+        self._torn: list[Torn] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        if not self.options.read_only and self._needs_succession():
+            self.ring = finish_succession(self.files, self.layout, self.ring, self.options.timeout)
+        self.stream = self._open(self.layout.stream, self.ring.current.kid, read_only=self.options.read_only)
+        try:
+            chains = predecessors(self.files, self.layout, self.ring, self.stream.link.chain)
+            self.closed = [self._open(one.path, one.kid, read_only=True) for one in chains]
+            self.past = Past([*self.closed, self.stream])
+            self.stream.followers.append(self._follow)
+            self._restore_novelty()
+            if not self.stream.refused:
+                self._torn = torn_files(self.files, self.layout.folder)
+                if self._torn or self.stream.torn or (self.stream.link.size == 0 and self.closed):
+                    self._append([], durable=True, force_clock=False)
+        except BaseException:
+            self._close_streams()
+            raise
+
+    def _needs_succession(self) -> bool:
+        if not exists(self.files, self.layout.stream):
+            return True
+        stream = self._open(self.layout.stream, self.ring.current.kid, read_only=True)
+        stream.close()
+        return stream.link.closing is not None
+
+    def _open(self, path: Path, kid: str, *, read_only: bool) -> Stream:
+        key = self.ring.get_required(kid)
+        return Stream(path, self.files, key, self.layout.agent_id, read_only=read_only, timeout=self.options.timeout)
+
+    def reload(self) -> None:
+        """Open everything again, after the files were replaced: by a rotation, a rescue or a restored backup."""
+        self._close_streams()
+        self.ring = load_keys(self.files, self.layout)
+        self._begin()
+
+    def _close_streams(self) -> None:
+        for stream in (*getattr(self, "closed", ()), self.stream):
+            stream.log.close()
+
+    def close(self) -> None:
+        """Save what is derived, write the head, let the files go."""
+        try:
+            if not self.stream.refused:
+                self.stream.log.wait(self.stream.log.count)
+                self._save_derived(SNAPSHOT_AT_CLOSE)
+        finally:
+            for stream in self.closed:
+                stream.close()
+            self.stream.close()
+            if self._origins is not None:
+                self._origins.close()
+
+    # Writing
+
+    def append(self, drafts: Sequence[Draft], *, durable: bool = False, force_clock: bool = False) -> list[Outcome]:
+        """Record what is not known yet, in one write. All or nothing: an unacceptable draft refuses the batch."""
+        for draft in drafts:
+            check_draft(draft)
+        return self._append(drafts, durable=durable, force_clock=force_clock)
+
+    def rotate(self) -> Rotation:
+        """New key durable, closing record, head; then the next opening does the rest: spec/journal.md, section 9."""
+        old, link = self.stream.key, self.stream.link
+        self.stream.check_writable()
+        key, chain = new_key(), secrets.token_hex(16)
+        path = self.layout.old_key(key.kid)
+        key.hand_over(lambda secret: create(self.files, path, secret))
+        sync_folder(self.files, path.parent)
+        rotation = Rotation(old_kid=old.kid, new_kid=key.kid, old_chain=link.chain or "", new_chain=chain)
+        self.close_chain(key.kid, chain)
+        self.stream.save_head()
+        self.reload()
+        return rotation
+
+    def close_chain(self, next_kid: str, next_chain: str) -> None:
+        """Write the closing record, durably: spec/journal.md, section 9."""
+        draft = Draft(
+            kind=Kind.IDENTITY_CHANGE,
+            content=f"The journal closes here; chain {next_chain} continues it under key {next_kid}.",
+            metadata={"closing": {"next_kid": next_kid, "next_chain": next_chain}},
+            src=Source.SYSTEM,
+        )
+        self._append([draft], durable=True, force_clock=False)
+
+    def _append(self, drafts: Sequence[Draft], *, durable: bool, force_clock: bool) -> list[Outcome]:
+        if self._torn or any(draft.origin is not None for draft in drafts):
+            self._catch_up_origins()
+        prepared = [self._prepare(draft) for draft in drafts]
+        with self.stream.batch() as batch:
+            if batch.link.closing is not None:
+                raise Moved
+            prelude = self._prelude(batch)
+            writing = _Writing(self, batch, len(prelude) + len(drafts), force_clock=force_clock)
+            for draft in prelude:
+                writing.add(draft, Prepared())
+            outcomes = [writing.add(draft, ready) for draft, ready in zip(drafts, prepared, strict=True)]
+            count = batch.commit()
+            writing.learn()
+        new = {outcome.record.kind for outcome in outcomes if outcome.status is not Stored.KNOWN}
+        if self.stream.settle(count, durable=durable or bool(prelude) or bool(new & DURABLE_KINDS)):
+            self._save_derived(SNAPSHOT_RECORDS)
+        return outcomes
+
+    def _prelude(self, batch: Batch) -> list[Draft]:
+        """What has to be written first: a successor's opening record, the accounts of torn tails."""
+        drafts = [_opening(self.closed[-1])] if batch.link.size == 0 and self.closed else []
+        self._torn += self.stream.torn
+        self.stream.torn.clear()
+        for torn in self._torn:
+            account = _account_of(torn)
+            if not self.find_item(account):
+                drafts.append(account)
+        self._torn.clear()
+        return drafts
+
+    # Novelty
+
+    def _prepare(self, draft: Draft) -> Prepared:
+        return self.judge.prepare(draft.content)
+
+    def _follow(self, record: Checked, offset: int) -> None:
+        """Another writer's record: judge by it what comes after it."""
+        self.judge.learn(self.judge.next_seq, content_of(record.line))
+
+    def _restore_novelty(self) -> None:
+        """The novelty state at the end of the chain: from the snapshot and what followed it, else from the records."""
+        options, link = self.options, self.stream.link
+        saved = snapshot.load(self.files, beside(self.layout.stream, ".words"), self.stream.key)
+        if saved is not None and saved.chain == link.chain and saved.size <= link.size and self._is_prefix(saved):
+            self.judge = NoveltyJudge.load(saved.state, window=options.words_window, embedder=options.embedder)
+            starts = [(self.stream, place_of(self.stream, saved.size))]
+        else:
+            self.judge = NoveltyJudge.load(b"", window=options.words_window, embedder=options.embedder)
+            starts = self.past.newest(options.words_window)
+        for stream, start in starts:
+            for line in stream.forwards(start):
+                self.judge.learn(self.judge.next_seq, content_of(line))
+        self._saved_at = self.judge.next_seq
+
+    def _is_prefix(self, saved: snapshot.Snapshot) -> bool:
+        """Whether the journal still begins with what the snapshot was taken of."""
+        if saved.size == 0:
+            return True
+        return digest(line_of(self.stream, saved.size - 1)) == saved.last_line_sha256
+
+    def _save_derived(self, records: int) -> None:
+        """Save the novelty state once `records` more were judged, and the origins; only for what is on disk."""
+        if self._origins is not None:
+            self._origins.save(self.stream.link.chain or "", self.stream.log.synced)
+        if self.judge.next_seq - self._saved_at < records:
+            return
+        with self.stream.log.locked():
+            link, judge = self.stream.link.copy(), self.judge.copy()
+            self._saved_at = judge.next_seq
+        self.stream.log.wait(link.size)
+        saved = snapshot.Snapshot(
+            chain=link.chain or "", size=link.size, last_line_sha256=link.last_line, state=judge.dump()
+        )
+        snapshot.save(self.files, beside(self.layout.stream, ".words"), self.stream.key, saved)
+
+    # Origins: spec/journal.md, section 4
+
+    def _catch_up_origins(self) -> Origins:
+        with self._origins_guard:
+            if self._origins is None:
+                self._origins = Origins(self.layout.folder / "memory.db")
+            for stream in (*self.closed, self.stream):
+                chain = stream.link.chain or ""
+                size, offset = self._origins.progress(chain)
+                if offset > stream.link.offset:
+                    self._origins.forget()  # it speaks of another history
+                    size, offset = 0, 0
+                if offset < stream.link.offset:
+                    self._origins.read(chain, stream.forwards(offset), size, offset)
+            return self._origins
+
+    def find_item(self, draft: Draft) -> dict[bytes, SignedRecord]:
+        """The records that hold the draft's item, by the digest of their content. Under the lock."""
+        origins = self._catch_up_origins()
+        for _ in range(2):
+            known = origins.find(draft.origin or "", draft.part[0] if draft.part else 0)
+            records = {value: self._record_at(place.chain, place.offset, draft) for value, place in known.items()}
+            if None not in records.values():
+                return {value: record for value, record in records.items() if record is not None}
+            origins.forget()  # it named a record that is not there: it is made again from the journal
+            origins = self._catch_up_origins()
+        raise JournalError(
+            f"a record with origin {draft.origin} is not valid", code="bad_origin", hint="run `alveus verify`"
+        )
+
+    def _record_at(self, chain: str, offset: int, draft: Draft) -> SignedRecord | None:
+        stream = next((one for one in (*self.closed, self.stream) if one.link.chain == chain), None)
+        checked = checked_at(stream, offset) if stream is not None and offset < stream.link.offset else None
+        record = checked.record() if checked is not None else None
+        if record is None or record.hc is None:
+            return None
+        return record if (record.hc.origin, record.hc.part) == (draft.origin, draft.part) else None
+
+
+class _Writing:
+    """One batch being built under the lock. Nothing it learns is kept unless the batch is written."""
+
+    def __init__(self, agent: Agent, batch: Batch, count: int, *, force_clock: bool) -> None:
+        self._agent = agent
+        self._batch = batch
+        self._force_clock = force_clock
+        self._single = count <= 1
+        self._judge = agent.judge if self._single else agent.judge.copy()
+        self._learned: tuple[str, Prepared] | None = None
+        self._fresh: dict[tuple[str | None, tuple[int, int] | None], dict[bytes, SignedRecord]] = {}
+
+    def add(self, draft: Draft, prepared: Prepared) -> Outcome:
+        """Seal the draft at the end of the batch, unless its item is known with this very content."""
+        status = Stored.NEW
+        if draft.origin is not None:
+            item = (draft.origin, draft.part)
+            held = self._fresh.setdefault(item, {}) or self._agent.find_item(draft)
+            value = digest_of(draft.content)
+            if value in held:
+                return Outcome(status=Stored.KNOWN, record=held[value])
+            status = Stored.REVISED if held else Stored.NEW
+            record = self._seal(draft, prepared)
+            self._fresh[item] = {**held, value: record}
+            return Outcome(status=status, record=record)
+        return Outcome(status=status, record=self._seal(draft, prepared))
+
+    def _seal(self, draft: Draft, prepared: Prepared) -> SignedRecord:
+        agent, batch, link = self._agent, self._batch, self._batch.link
+        judged = self._judge.judge(draft.content, prepared)
+        tick = agent.ticker.tick(link.last_time, agent.stream.closed_through, force=self._force_clock)
+        hc = Profile(
+            chain=link.chain or "",
+            seq=link.size,
+            prev_line=link.last_line,
+            kid=agent.stream.key.kid,
+            novelty=judged.novelty,
+            by=judged.by,
+            synced=min(batch.synced, link.size - 1),
+            src=draft.src,
+            user=draft.user,
+            session=draft.session,
+            event_time=draft.event_time,
+            origin=draft.origin,
+            part=draft.part,
+            clock=tick.clock,
+        )
+        sealed = seal(
+            agent.stream.key,
+            agent_id=agent.layout.agent_id,
+            kind=draft.kind,
+            content=draft.content,
+            metadata=draft.metadata,
+            hc=hc,
+            prev_id=link.last_id,
+            timestamp=tick.timestamp,
+        )
+        batch.add(sealed)
+        if self._single:
+            self._learned = (draft.content, prepared)
+        else:
+            self._judge.learn(self._judge.next_seq, draft.content, prepared)
+        return sealed.record
+
+    def learn(self) -> None:
+        """The batch is written: what was learned from it stands."""
+        if self._learned is not None:
+            self._judge.learn(self._judge.next_seq, *self._learned)
+        self._agent.judge = self._judge
+
+
+def check_draft(draft: Draft) -> None:
+    """Raises InputError unless the draft can be recorded as it is."""
+    if not isinstance(draft.content, str):
+        raise InputError("the content is not text", hint="pass a string")
+    reserved = sorted(RESERVED & draft.metadata.keys())
+    if reserved:
+        raise InputError(f"the metadata key {reserved[0]!r} is reserved", code="reserved_key", hint="use another key")
+    fields = {"user": draft.user, "session": draft.session, "event_time": draft.event_time, "origin": draft.origin}
+    given: dict[str, object] = {name: value for name, value in fields.items() if value is not None}
+    if draft.part is not None:
+        given["part"] = list(draft.part)
+    refused = refused_field(given)
+    if refused is not None:
+        raise InputError(
+            f"{refused} {given[refused]!r} is not acceptable", code="bad_field", hint=_FIELD_HINTS[refused]
+        )
+
+
+_NAME_HINT: Final = "1 to 1024 characters, no control characters"
+_FIELD_HINTS: Final = {
+    "user": _NAME_HINT,
+    "session": _NAME_HINT,
+    "origin": _NAME_HINT,
+    "event_time": "an ISO 8601 instant with its zone, such as 2026-11-30T12:00:00+03:00",
+    "part": "two whole numbers (i, n) with 1 <= i <= n",
+}
+
+
+def _opening(before: Stream) -> Draft:
+    link = before.link
+    opening = {
+        "prev_chain": link.chain,
+        "prev_root": before.tree.root().hex(),
+        "prev_size": link.size,
+        "prev_last_id": link.last_id,
+    }
+    return Draft(
+        kind=Kind.IDENTITY_CHANGE,
+        content=f"The journal opens here; it continues chain {link.chain}.",
+        metadata={"opening": opening},
+        src=Source.SYSTEM,
+    )
+
+
+def _account_of(torn: Torn) -> Draft:
+    return Draft(
+        kind=Kind.ERROR,
+        content=f"{torn.size} bytes at the end of the journal were no whole record and were set aside in {torn.name}.",
+        metadata={"torn": {"bytes": torn.size, "file": torn.name, "sha256": torn.sha256}},
+        src=Source.SYSTEM,
+        origin=f"alveus:torn:{torn.name}",
+    )

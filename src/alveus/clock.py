@@ -1,0 +1,91 @@
+"""Time for the journal: spec/journal.md, section 7, "Clock".
+
+Timestamps rise strictly, so a clock that once ran far ahead would stamp every later record wrongly. A wall clock is
+therefore held against the machine's steady clock, which counts suspension: an idle weekend is not a jump.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, date, datetime, timedelta
+from typing import Final, NamedTuple, Protocol
+
+from alveus.errors import StoreError
+
+JUMP: Final = timedelta(hours=24)
+_STEADY: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+class Clock(Protocol):
+    """Where the time comes from."""
+
+    def now(self) -> datetime:
+        """The wall clock, in UTC and aware of it."""
+        ...
+
+    def steady(self) -> float:
+        """Seconds that only ever advance, also while the machine sleeps."""
+        ...
+
+
+class SystemClock:
+    """The machine's own."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def steady(self) -> float:
+        return time.clock_gettime(_STEADY)
+
+
+class Tick(NamedTuple):
+    """A record's timestamp, and `back` where the clock stood before the last record."""
+
+    timestamp: str
+    clock: str | None
+
+
+class Ticker:
+    """Gives each record its timestamp."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._wall, self._steady = clock.now(), clock.steady()
+
+    def today(self) -> date:
+        """The current UTC day."""
+        return self._clock.now().date()
+
+    def tick(self, last: str, closed_through: str | None, *, force: bool) -> Tick:
+        """The next timestamp after `last` and after the closed days. Raises StoreError for a clock that jumped."""
+        now = self._clock.now()
+        self._check_jump(now, force=force)
+        timestamp = format_time(now)
+        floor = last
+        if closed_through is not None:
+            floor = max(floor, f"{closed_through}T23:59:59.999999Z")
+        if timestamp <= floor:
+            return Tick(format_time(parse_time(floor) + _MICROSECOND), "back" if timestamp < last else None)
+        return Tick(timestamp, None)
+
+    def _check_jump(self, now: datetime, *, force: bool) -> None:
+        steady = self._clock.steady()
+        ahead = (now - self._wall) - timedelta(seconds=steady - self._steady)
+        if ahead > JUMP and not force:
+            raise StoreError(
+                f"the clock jumped {ahead.total_seconds() / 3600:.0f} hours ahead, to {format_time(now)}",
+                code="clock_jump",
+                hint="set the clock; if it is right now, record once with --force-clock (force_clock=True)",
+            )
+        self._wall, self._steady = now, steady
+
+
+def format_time(moment: datetime) -> str:
+    """The journal's form of a UTC instant: six decimals, `Z`."""
+    return moment.isoformat(timespec="microseconds")[:26] + "Z"
+
+
+def parse_time(text: str) -> datetime:
+    """The instant of a timestamp in the journal's form."""
+    return datetime.fromisoformat(text)

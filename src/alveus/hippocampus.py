@@ -1,0 +1,391 @@
+"""The shell: it holds the key, the clock and the store, and every method is a short list of steps.
+
+`record` is where a thing becomes true: a door's words are judged, sealed, appended and, by their class, synced.
+Everything else reads, and what leaves here was checked against its signature on the way out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
+from enum import StrEnum
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar
+
+import platformdirs
+
+from alveus import anchoring
+from alveus.agent import Agent, Options, Outcome, Rotation
+from alveus.anchoring import AnchoredDay, MontanaExport
+from alveus.clock import Clock, SystemClock
+from alveus.context import Context, Estimate, assemble
+from alveus.errors import InputError, JournalError, Locked, NotFound, StoreError
+from alveus.journal.chain import ChainVerdict, Fault
+from alveus.journal.head import is_day
+from alveus.journal.record import Draft, Kind, SignedRecord, Source
+from alveus.novelty import WINDOW, Embedder
+from alveus.recall import Recalled, ask, best, score, selective_load
+from alveus.store.creation import create_journal, is_begun
+from alveus.store.files import DISK, Files
+from alveus.store.layout import Layout, make_layout
+from alveus.store.log import Moved
+from alveus.store.past import read
+from alveus.store.stream import Stream
+from alveus.store.succession import load_keys
+from alveus.store.verify import verify_agent
+
+DEFAULT_AGENT: Final = "default"
+T = TypeVar("T")
+M = TypeVar("M", bound=StrEnum)
+
+
+class Hippocampus:
+    """An agent's memory. Open it with `Hippocampus.open`, as a context manager; safe from any thread."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+
+    @classmethod
+    def open(
+        cls,
+        *,
+        home: Path | str | None = None,
+        agent_id: str | None = None,
+        key_file: Path | str | None = None,
+        create: bool = True,
+        existing_key: bool = False,
+        read_only: bool = False,
+        lock_timeout: float = 10.0,
+        embedder: Embedder | None = None,
+        words_window: int | None = WINDOW,
+        clock: Clock | None = None,
+        files: Files = DISK,
+    ) -> Self:
+        """Open an agent's journal; begin one, with a new key, where there has never been any.
+
+        `home` defaults to ALVEUS_HOME, else the user's data folder; `agent_id` to ALVEUS_AGENT, else `default`; the key
+        lies under the home or where ALVEUS_KEY_FILE says. `words_window` counts records, None never forgets a word.
+        Raises NotFound (`create` false and no journal), InputError, StoreError, Locked, and JournalError when the
+        files contradict each other or the key: nothing is changed then.
+        """
+        layout = make_layout(find_home(home), find_agent(agent_id), Path(key_file) if key_file else None)
+        options = Options(
+            read_only=read_only,
+            timeout=lock_timeout,
+            clock=clock or SystemClock(),
+            embedder=embedder,
+            words_window=words_window,
+        )
+        with _told(layout.folder):
+            if existing_key or not is_begun(files, layout):
+                if read_only or not create:
+                    raise NotFound(
+                        f"there is no journal for agent {layout.agent_id!r} in {layout.home}",
+                        hint="`alveus init` begins one; check --home and --agent",
+                    )
+                create_journal(files, layout, timeout=lock_timeout, existing_key=existing_key)
+            return cls(Agent(layout, files, options))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Have everything on disk, write the head, let the files go."""
+        with _told(self.folder):
+            self._agent.close()
+
+    @property
+    def agent_id(self) -> str:
+        """The agent whose memory this is."""
+        return self._agent.layout.agent_id
+
+    @property
+    def home(self) -> Path:
+        """The folder all agents' memories lie in."""
+        return self._agent.layout.home
+
+    @property
+    def folder(self) -> Path:
+        """This agent's folder."""
+        return self._agent.layout.folder
+
+    @property
+    def layout(self) -> Layout:
+        """Where this agent's files lie."""
+        return self._agent.layout
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be recorded; `refused` says why."""
+        return bool(self.refused)
+
+    @property
+    def refused(self) -> str:
+        """Why this journal cannot be written, or an empty string."""
+        return self._agent.stream.refused
+
+    # Writing
+
+    def record(
+        self,
+        kind: Kind | str,
+        content: str,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        src: Source | str = Source.AGENT,
+        user: str | None = None,
+        session: str | None = None,
+        event_time: str | None = None,
+        origin: str | None = None,
+        part: tuple[int, int] | None = None,
+        durable: bool = False,
+        force_clock: bool = False,
+    ) -> SignedRecord:
+        """Append one record and return it: seed section 3.
+
+        Decisions, identity changes, transfers and errors are on disk when this returns; states and observations within
+        50 ms, or at once with `durable`. A known `origin` returns the record that holds it. Raises InputError for what
+        the format cannot hold, StoreError when nothing was recorded, StoreUncertain when that cannot be told.
+        """
+        draft = Draft(
+            kind=_member(Kind, kind),
+            content=content,
+            metadata=metadata or {},
+            src=_member(Source, src),
+            user=user,
+            session=session,
+            event_time=event_time,
+            origin=origin,
+            part=part,
+        )
+        return self._again(lambda: self._agent.append([draft], durable=durable, force_clock=force_clock))[0].record
+
+    def record_many(self, drafts: Sequence[Draft], *, durable: bool = False) -> list[Outcome]:
+        """Append a batch under one lock and in one write; all or nothing. Raises as `record`."""
+        return self._again(lambda: self._agent.append(drafts, durable=durable))
+
+    def flush(self) -> None:
+        """Return once everything recorded so far is on disk. Raises StoreUncertain if that cannot be told."""
+        self._again(lambda: self._agent.stream.log.wait(self._agent.stream.log.count))
+
+    def rotate(self) -> Rotation:
+        """Close this chain and continue under a new key: spec/journal.md, section 9. The old key is kept."""
+        return self._again(self._agent.rotate)
+
+    # Reading
+
+    def iter_records(self, *, newest_first: bool = False) -> Iterator[SignedRecord]:
+        """Every record of every chain, checked, one at a time. Raises JournalError at the first that is not valid."""
+        self._refresh()
+        past = self._agent.past
+        for found in past.newest_first(include_routine=True) if newest_first else past.oldest_first():
+            if isinstance(found, Fault):
+                raise JournalError(
+                    f"a record (byte {found.offset}) is not valid: {found.detail}",
+                    code=found.code,
+                    hint="run `alveus verify`",
+                )
+            yield found
+
+    def get(self, record_id: str) -> SignedRecord:
+        """The record of that id (32 hex digits). Raises NotFound, or JournalError if it fails its check."""
+        if _RECORD_ID(record_id) is None:
+            raise InputError(f"{record_id!r} is not a record id: 32 lower-case hex digits", hint="copy it whole")
+        self._refresh()
+        return self._again(lambda: self._agent.past.find(record_id))
+
+    def selective_load(self, budget: int, chars_per_token: int = 4, include_routine: bool = False) -> Recalled:
+        """The newest informative records within `budget × chars_per_token` characters, oldest first: seed section 7."""
+        _positive(budget=budget, chars_per_token=chars_per_token)
+        self._refresh()
+        return self._again(
+            lambda: selective_load(
+                self._agent.past.newest_first(include_routine=include_routine), budget, chars_per_token
+            )
+        )
+
+    def pattern_completion(self, query: str, top_k: int = 5) -> Recalled:
+        """What in the past is like `query`, best first: seed section 8. Writes nothing.
+
+        Records that hold the whole query, newest first; then those that hold most of its words.
+        """
+        _positive(top_k=top_k)
+        self._refresh()
+        return self._again(lambda: self._complete(query, top_k))
+
+    def _complete(self, query: str, top_k: int) -> Recalled:
+        question = ask(query)
+        if not question.whole:
+            return Recalled((), reason="the query is empty")
+        places: list[tuple[Stream, int]] = []
+
+        def scored() -> Iterator[tuple[float, int]]:
+            for content, stream, offset in self._agent.past.contents():
+                value = score(question, content)
+                if value > 0:
+                    places.append((stream, offset))
+                    yield value, len(places) - 1
+
+        chosen = [places[number] for number in best(scored(), top_k)]
+        found = [read(stream, stream.line_at(offset), offset) for stream, offset in chosen]
+        records = tuple(one for one in found if isinstance(one, SignedRecord))
+        left_out = tuple(one for one in found if isinstance(one, Fault))
+        return Recalled(records, left_out, "" if records else self._why_nothing_found(left_out))
+
+    def _why_nothing_found(self, left_out: Sequence[Fault]) -> str:
+        if left_out:
+            return "what was found failed its check"
+        stored = sum(stream.link.size for stream in (*self._agent.closed, self._agent.stream))
+        return f"none of {stored} records holds a word of the query" if stored else "nothing is stored yet"
+
+    def context(self, query: str, budget: int, *, top_k: int = 20, estimate: Estimate | None = None) -> Context:
+        """Recalled and selectively loaded records as text within `budget` tokens, each cited by its id."""
+        recalled = self.pattern_completion(query, top_k)
+        loaded = self.selective_load(budget)
+        return assemble(query, budget, recalled=recalled, loaded=loaded, health=self.marks(), estimate=estimate)
+
+    def marks(self) -> tuple[str, ...]:
+        """What is not as it should be, one sentence each, as far as it shows without verifying."""
+        refused = (
+            f"nothing can be recorded: {self.refused}" if self.refused and not self._agent.options.read_only else ""
+        )
+        return tuple(mark for mark in (refused, *self._agent.judge.notes) if mark)
+
+    def size(self) -> int:
+        """How many records there are, all chains together."""
+        self._refresh()
+        return sum(stream.link.size for stream in (*self._agent.closed, self._agent.stream))
+
+    # Proving
+
+    def verify_chain(
+        self, *, since_head: bool = False, against: Path | str | None = None, jobs: int = 1
+    ) -> ChainVerdict:
+        """Walk every chain of the agent and say whether it is whole: spec/journal.md, section 5.
+
+        Never raises for bad data. `since_head` looks only at what follows the last head, and says what it skipped;
+        `against` is a checkpoint that was kept elsewhere; `jobs` processes share the work.
+        """
+        return verify_layout(
+            self._agent.layout,
+            self._agent.files,
+            since_head=since_head,
+            against=against,
+            jobs=jobs,
+            timeout=self._agent.options.timeout,
+        )
+
+    def checkpoint(self) -> str:
+        """A signed note of the chain as it is on disk now, to be kept where this machine cannot change it."""
+        self._refresh()
+        return self._again(lambda: anchoring.make_checkpoint(self._agent))
+
+    def daily_anchor(self, day: date | str) -> AnchoredDay:
+        """Close a UTC day and return its anchor: seed section 9, spec/journal.md, section 8.
+
+        A day closed before is compared with the journal and returned. Raises InputError for a day that cannot be
+        closed yet, NotFound for a day without records, JournalError where a closed day differs from the journal.
+        """
+        text = day if isinstance(day, str) else day.isoformat()
+        if not is_day(text):
+            raise InputError(f"{text!r} is not a day", hint="write it as YYYY-MM-DD")
+        self._refresh()
+        return self._again(lambda: anchoring.anchor_day(self._agent, text))
+
+    def export_montana(self, day: date | str) -> MontanaExport:
+        """The Montana operation of a closed day, signed and kept in its folder: spec/journal.md, section 8."""
+        anchored = self.daily_anchor(day)
+        return self._again(lambda: anchoring.export_montana(self._agent, anchored.anchor))
+
+    # Steps
+
+    def _refresh(self) -> None:
+        """See what others have appended; a writer that holds the lock for long is not waited for."""
+        with contextlib.suppress(Locked):
+            self._again(self._agent.stream.refresh)
+
+    def _again(self, act: Callable[[], T]) -> T:
+        """`act`, once more after the files were replaced, with the operating system's errors said in our words."""
+        with _told(self.folder):
+            for _ in range(_RELOADS):
+                try:
+                    return act()
+                except Moved:
+                    self._agent.reload()
+        raise StoreError("the journal is being replaced again and again", code="moved", hint="look who writes there")
+
+
+def verify_layout(
+    layout: Layout,
+    files: Files,
+    *,
+    since_head: bool = False,
+    against: Path | str | None = None,
+    jobs: int = 1,
+    timeout: float = 10.0,
+) -> ChainVerdict:
+    """As `Hippocampus.verify_chain`, for a journal too damaged to be opened."""
+    with _told(layout.folder):
+        ring = load_keys(files, layout)
+        known = anchoring.known_roots(files, layout, Path(against) if against is not None else None)
+        return verify_agent(files, layout, ring, known=known, since_head=since_head, jobs=jobs, timeout=timeout)
+
+
+def find_home(home: Path | str | None) -> Path:
+    """The home: as given, else ALVEUS_HOME, else the user's data folder. Raises InputError where there is none."""
+    chosen = home or os.environ.get("ALVEUS_HOME") or platformdirs.user_data_dir("alveus", appauthor=False)
+    path = Path(os.path.expanduser(chosen))
+    if str(path).startswith("~"):
+        raise InputError(
+            "there is no home folder to put the memory in", code="no_home", hint="set --home or ALVEUS_HOME"
+        )
+    return path.absolute()
+
+
+def find_agent(agent_id: str | None) -> str:
+    """The agent: as given, else ALVEUS_AGENT, else `default`."""
+    return agent_id if agent_id is not None else os.environ.get("ALVEUS_AGENT") or DEFAULT_AGENT
+
+
+@contextlib.contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    """The operating system's refusals as StoreError."""
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or folder
+        raise StoreError(
+            f"{where}: {error.strerror or error}",
+            code="disk_full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "disk_refused",
+            hint="check the folder's permissions and free space, or choose another --home",
+        ) from error
+
+
+def _member(members: type[M], value: M | str) -> M:
+    try:
+        return members(value)
+    except ValueError:
+        raise InputError(
+            f"{value!r} is not a {members.__name__.lower()}",
+            hint="one of " + ", ".join(member.value for member in members),
+        ) from None
+
+
+def _positive(**numbers: int) -> None:
+    for name, value in numbers.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise InputError(f"{name} is {value!r}, not a positive whole number")
+
+
+_RELOADS: Final = 3
+_RECORD_ID: Final = re.compile(r"[0-9a-f]{32}").fullmatch

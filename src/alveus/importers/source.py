@@ -1,0 +1,147 @@
+r"""A transcript as bytes: lines of bounded size, ranges by offset, and how much has been read.
+
+Lines end at `\n` and nowhere else: U+2028, U+0085 and a lone CR are content. A line is never held when it is longer
+than `MAX_LINE`: it is walked over, and only its place is known, which is enough to copy it aside later.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Final, Self
+
+from alveus.errors import InputError, NotFound
+
+MAX_LINE: Final = 64 << 20
+HEAD: Final = 256 << 10
+CHUNK: Final = 1 << 20
+BOM: Final = b"\xef\xbb\xbf"
+
+_REPORT_EVERY: Final = 256 << 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Where in the file something stands: the number of its line, from 1, and its bytes."""
+
+    line: int
+    start: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line that is not blank.
+
+    `data` is without its BOM and line end, and None when the line is over the limit; `torn` when the file ends
+    without ending the line.
+    """
+
+    at: Span
+    data: bytes | None
+    torn: bool
+
+
+class Source:
+    """One transcript, opened for reading; a context manager.
+
+    `progress` is called with the number of bytes read since the last call; over a whole import these add up to the
+    file's size. Raises NotFound when there is no such file, InputError when it is not a regular file or not readable.
+    """
+
+    def __init__(
+        self, path: Path, *, progress: Callable[[int], None] | None = None, max_line: int = MAX_LINE, head: int = HEAD
+    ) -> None:
+        self.path = path
+        self.name = path.name
+        self.max_line = max_line
+        self._progress = progress
+        self._unreported = 0
+        self._file = _open(path)
+        self.size = os.fstat(self._file.fileno()).st_size
+        self.head = self._pread(head, 0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def lines(self) -> Iterator[Line]:
+        """Every line that is not blank, in order, with at most `max_line` bytes of it in memory."""
+        self._file.seek(0)
+        number = start = 0
+        while data := self._readline(self.max_line + 1):
+            number += 1
+            whole = data.endswith(b"\n") or len(data) <= self.max_line
+            size = len(data) if whole else len(data) + self._walk_over()
+            at = Span(line=number, start=start, size=size)
+            start += size
+            bare = data.strip(b" \t\r\n").removeprefix(BOM)
+            if bare or not whole:
+                yield Line(at=at, data=bare if whole else None, torn=not data.endswith(b"\n"))
+            self._advance(size)
+        self._advance(0, last=True)
+
+    def chunks(self, at: Span | None = None) -> Iterator[bytes]:
+        """The bytes of one range; without a range the whole file, and then the progress is reported."""
+        start, left = (0, self.size) if at is None else (at.start, at.size)
+        while left and (data := self._pread(min(CHUNK, left), start)):
+            yield data
+            start += len(data)
+            left -= len(data)
+            if at is None:
+                self._advance(len(data), last=not left)
+
+    def pass_over(self) -> None:
+        """Report the whole file as read, because nobody is going to read it."""
+        self._advance(self.size, last=True)
+
+    def _walk_over(self) -> int:
+        """Read to the end of the line, keeping nothing; the number of bytes it took."""
+        size = 0
+        while data := self._readline(CHUNK):
+            size += len(data)
+            if data.endswith(b"\n"):
+                break
+        return size
+
+    def _readline(self, limit: int) -> bytes:
+        try:
+            return self._file.readline(limit)
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def _pread(self, size: int, start: int) -> bytes:
+        try:
+            return os.pread(self._file.fileno(), size, start)
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: OSError) -> InputError:
+        return InputError(f"{self.path} could not be read to its end: {error.strerror}")
+
+    def _advance(self, size: int, *, last: bool = False) -> None:
+        # A call a line would cost more than reading the line.
+        self._unreported += size
+        if self._progress and self._unreported and (last or self._unreported >= _REPORT_EVERY):
+            self._progress(self._unreported)
+            self._unreported = 0
+
+
+def _open(path: Path) -> BinaryIO:
+    # A FIFO or a device would hold the import for ever, so the kind is asked before the file is opened.
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise InputError(f"{path} is not a regular file", hint="Give a transcript, or a folder of transcripts.")
+        return path.open("rb")
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no file {path}") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error

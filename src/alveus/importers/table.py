@@ -1,0 +1,69 @@
+"""The table of formats. A format that joins later is a module with a `FORMAT`, and one row here.
+
+The order decides where two formats resemble each other: the one with the stricter sign stands first.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from alveus.errors import InputError
+from alveus.importers import claude_code, openai_chat
+from alveus.importers.base import Format
+from alveus.importers.source import Source
+
+FORMATS: Final = (claude_code.FORMAT, openai_chat.FORMAT)
+
+_KNOWN: Final = "Known formats: " + "; ".join(f"{one.name} ({one.title})" for one in FORMATS) + "."
+_MAGIC: Final = (
+    (b"\x1f\x8b", "is compressed with gzip", "Decompress it first."),
+    (b"\x28\xb5\x2f\xfd", "is compressed with zstd", "Decompress it first."),
+    (b"PK\x03\x04", "is a zip archive", "Unpack it first."),
+    (b"SQLite format 3\0", "is a SQLite database", "Export the conversation as JSON first."),
+    (b"\xff\xfe", "is UTF-16 text", "Convert it to UTF-8 first."),
+    (b"\xfe\xff", "is UTF-16 text", "Convert it to UTF-8 first."),
+)
+_JSON_BEGINS = re.compile(rb'(?:\A|\n)(?:\xef\xbb\xbf)?[ \t\r]*(?:\{\s*["}]|\[\s*[\[{"\]])')
+
+
+def named(name: str) -> Format:
+    """The format of that name. Raises InputError, with the names there are."""
+    for one in FORMATS:
+        if one.name == name:
+            return one
+    raise InputError(f"there is no format {name!r}", code="unknown_format", hint=_KNOWN)
+
+
+def detect(path: Path | str) -> Format:
+    """The format of a file, by its beginning. Raises InputError when it is binary, or no format knows it."""
+    with Source(Path(path)) as source:
+        return recognised(source)
+
+
+def recognised(source: Source) -> Format:
+    """The same for a source that is open."""
+    for one in FORMATS:
+        if one.sniff(source.head):
+            return one
+    refuse_binary(source)
+    raise InputError(
+        f"{source.path} is in no format that is known here",
+        code="unknown_format",
+        hint=f"{_KNOWN} Name one with --format when the file is damaged at its beginning.",
+    )
+
+
+def refuse_binary(source: Source) -> None:
+    """Raises InputError for a file that is not text, whatever format was asked for."""
+    for magic, what, hint in _MAGIC:
+        if source.head.startswith(magic):
+            raise InputError(f"{source.path} {what}, not a transcript", code="binary_file", hint=hint)
+    if b"\0" in source.head and not _JSON_BEGINS.search(source.head):
+        raise InputError(f"{source.path} is a binary file, not a transcript", code="binary_file", hint=_KNOWN)
+
+
+def is_blank(source: Source) -> bool:
+    """Whether there is nothing in the file at all: no byte, or white space alone."""
+    return not source.head.strip(b" \t\r\n\xef\xbb\xbf") and source.size <= len(source.head)

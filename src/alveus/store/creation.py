@@ -1,0 +1,128 @@
+"""Beginning a journal: spec/journal.md, section 7.
+
+The key's name is the last thing to appear. Until then nothing can have been recorded, so that a creation cut short is
+begun again; after it, a missing stream is a loss and is never papered over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from alveus.errors import JournalError, Locked
+from alveus.journal.head import Head, Tree, make_head
+from alveus.journal.seal import Key
+from alveus.store.files import Files, create, exists, make_folders, opened, sync_folder
+from alveus.store.heads import head_paths, load_head, save_head
+from alveus.store.keys import new_key, publish, read_secret, stage
+from alveus.store.layout import Layout
+from alveus.store.stream import format_time
+
+
+def is_begun(files: Files, layout: Layout) -> bool:
+    """Whether this agent has a key, a head or a stream: whether anything may ever have been recorded."""
+    return any(exists(files, path) for path in (layout.key_file, layout.stream, *head_paths(layout.stream))) or bool(
+        archives(files, layout)
+    )
+
+
+def archives(files: Files, layout: Layout) -> list[str]:
+    """The chains of this agent that were closed, as their files name them."""
+    try:
+        names = files.names(layout.folder)
+    except FileNotFoundError:
+        return []
+    found = (name.removeprefix("stream-").removesuffix(".jsonl") for name in names)
+    return sorted(chain for chain in found if f"stream-{chain}.jsonl" in names and len(chain) == 32)
+
+
+@contextlib.contextmanager
+def agents_locked(files: Files, layout: Layout, timeout: float) -> Iterator[None]:
+    """Hold the home's lock: for creating a journal and for succession, which move files."""
+    make_folders(files, layout.folder)
+    deadline = time.monotonic() + timeout
+    with opened(files, layout.folder.parent, os.O_RDONLY | os.O_DIRECTORY) as fd:
+        while not files.try_lock(fd):
+            if time.monotonic() > deadline:
+                raise Locked("another process is creating a journal in this home", hint="try again")
+            time.sleep(0.005)
+        yield  # closing the descriptor lets the lock go
+
+
+def create_journal(files: Files, layout: Layout, *, timeout: float, existing_key: bool = False) -> None:
+    """Begin a journal, unless one is begun already. Raises JournalError where something of an older one is left.
+
+    `existing_key` is the operator's word that the key at hand never signed anything: it then begins a first journal.
+    """
+    with agents_locked(files, layout, timeout):
+        if exists(files, layout.stream) and exists(files, layout.key_file):
+            return
+        if existing_key:
+            _begin(files, layout, _unused_key(files, layout))
+            return
+        _clear_unfinished(files, layout)
+        key = new_key()
+        staged = stage(files, key, layout.key_file)
+        _begin(files, layout, key)
+        # The commit point: from here on there is a journal. A crash before this line leaves no key, and nothing that
+        # the next creation would have to keep.
+        publish(files, staged, layout.key_file)
+
+
+def _begin(files: Files, layout: Layout, key: Key) -> None:
+    begin_stream(files, layout, key, secrets.token_hex(16), closed_through=None)
+
+
+def begin_stream(files: Files, layout: Layout, key: Key, chain: str, *, closed_through: str | None) -> None:
+    """A head of size 0, then an empty stream, both durable."""
+    head = make_head(
+        Tree(),
+        chain=chain,
+        offset=0,
+        last_line_sha256=None,
+        last_record_id=None,
+        closed_through=closed_through,
+        time=format_time(datetime.now(UTC)),
+    )
+    save_head(files, layout.stream, key, head)
+    create(files, layout.stream, b"")
+    sync_folder(files, layout.folder)
+
+
+def _clear_unfinished(files: Files, layout: Layout) -> None:
+    """Remove what a creation that never finished left. Raises JournalError where it may have been more than that."""
+    staged = layout.key_file.with_name(layout.key_file.name + ".new")
+    left = [path for path in (layout.stream, *head_paths(layout.stream)) if exists(files, path)]
+    if exists(files, layout.key_file):
+        raise JournalError(
+            f"there is a key at {layout.key_file} but no journal at {layout.stream}",
+            code="stream_missing",
+            hint="restore the journal from a backup; if this key never signed anything, `alveus init --existing-key`",
+        )
+    if archives(files, layout) or (left and not (exists(files, staged) and _is_empty(files, layout))):
+        raise JournalError(
+            f"there is a journal in {layout.folder} but no key at {layout.key_file}",
+            code="key_missing",
+            hint="restore the key from a backup, or set ALVEUS_KEY_FILE to where it lies",
+        )
+    for path in left:
+        files.unlink(path)
+
+
+def _is_empty(files: Files, layout: Layout) -> bool:
+    return not exists(files, layout.stream) or files.stat(layout.stream).st_size == 0
+
+
+def _unused_key(files: Files, layout: Layout) -> Key:
+    key = Key(read_secret(files, layout.key_file))
+    head = load_head(files, layout.stream, key)
+    recorded = isinstance(head, Head) and head.size > 0
+    if archives(files, layout) or exists(files, layout.stream) or recorded:
+        raise JournalError(
+            f"the key at {layout.key_file} has signed a journal already", code="key_in_use", hint="restore that journal"
+        )
+    return key

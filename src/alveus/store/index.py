@@ -1,0 +1,236 @@
+"""`stream.idx`: where each record lies and what class it is of, so that reading costs what it returns.
+
+Derived from the stream and remade from it when missing or damaged. Blocks of 256 entries, each sealed with a MAC over
+its place and chain: an index changed by hand is noticed, not believed. The newest entries, less than a block, are kept
+in memory and read from the stream at opening. A block is written only once its records are on disk.
+
+Entry, 20 bytes, little-endian: offset u64, day since 1970-01-01 u16, kind u8, novelty u8, first 8 bytes of record_id.
+Block: 256 entries, then HMAC-SHA-256(key, "alveus.idx.v1||" + chain + u64 block number + entries).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import os
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from alveus.journal.record import DURABLE_KINDS, Kind, Novelty
+from alveus.journal.seal import Key
+from alveus.store.files import Files, opened, write_all
+
+BLOCK: Final = 256
+_ENTRY: Final = struct.Struct("<QHBB8s")
+_MAC: Final = 32
+_SIZE: Final = BLOCK * _ENTRY.size + _MAC
+_DOMAIN: Final = b"alveus.idx.v1||"
+_KIND_AT: Final = 10
+_NOVELTY_AT: Final = 11
+_EPOCH: Final = date(1970, 1, 1)
+_KINDS: Final = {kind.value.encode(): number for number, kind in enumerate(Kind)}
+_NOVELTIES: Final = {novelty.value.encode(): number for number, novelty in enumerate(Novelty)}
+_UNKNOWN: Final = 255
+_KIND_NAMES: Final = tuple(Kind)
+_DURABLE: Final = bytes(number for number, kind in enumerate(Kind) if kind in DURABLE_KINDS)
+_ROUTINE: Final = _NOVELTIES[b"routine"]
+
+
+class Entry(NamedTuple):
+    """One record's place: its byte offset, its UTC day, its kind (None: the line is not readable)."""
+
+    seq: int
+    offset: int
+    day: date
+    kind: Kind | None
+    id_start: bytes
+
+
+class IndexDamaged(Exception):
+    """A block's seal does not fit. The index has to be made again."""
+
+
+def entry_of(line: bytes, offset: int) -> bytes:
+    """The packed entry of a line (no LF) at `offset`. Never fails: an unreadable line gets an entry that says so."""
+    tail = line[line.rfind(b'},"novelty":"') + 13 :]
+    novelty, _, rest = tail.partition(b'"')
+    kind = line[line.find(b'","kind":"') + 10 :].partition(b'"')[0]
+    id_at, time_at = rest.find(b'"record_id":"') + 13, rest.rfind(b'"timestamp":"') + 13
+    try:
+        day = (date.fromisoformat(rest[time_at : time_at + 10].decode()) - _EPOCH).days
+        return _ENTRY.pack(
+            offset,
+            day,
+            _KINDS.get(kind, _UNKNOWN),
+            _NOVELTIES.get(novelty, _UNKNOWN),
+            bytes.fromhex(rest[id_at : id_at + 16].decode()),
+        )
+    except (ValueError, struct.error):
+        return _ENTRY.pack(offset, 0, _UNKNOWN, _UNKNOWN, bytes(8))
+
+
+class Index:
+    """The index of one stream. `count` entries in all, the first `sealed` of them in whole blocks on disk.
+
+    Written to under the journal's lock; `view` is safe from any thread.
+    """
+
+    def __init__(self, path: Path, files: Files, key: Key, chain: str, *, read_only: bool) -> None:
+        self.path = path
+        self._files = files
+        self._key = key
+        self._chain = chain.encode()
+        self._read_only = read_only
+        self._guard = threading.Lock()
+        self._fresh = bytearray()
+        self._blocks = self._count_blocks()
+
+    def _count_blocks(self) -> int:
+        try:
+            return self._files.stat(self.path).st_size // _SIZE
+        except FileNotFoundError:
+            return 0
+
+    @property
+    def sealed(self) -> int:
+        return self._blocks * BLOCK
+
+    @property
+    def count(self) -> int:
+        return self.sealed + len(self._fresh) // _ENTRY.size
+
+    def add(self, entry: bytes) -> None:
+        """The next record's entry, from `entry_of`."""
+        with self._guard:
+            self._fresh += entry
+
+    def forget(self) -> None:
+        """Begin again with nothing."""
+        with self._guard:
+            self._fresh, self._blocks = bytearray(), 0
+        if not self._read_only:
+            with contextlib.suppress(FileNotFoundError):
+                self._files.unlink(self.path)
+
+    def seal(self, on_disk: int) -> None:
+        """Write the whole blocks among the first `on_disk` records. Any writer writes the same bytes. Under the lock."""
+        blocks = on_disk // BLOCK - self._blocks
+        if blocks <= 0 or self._read_only:
+            return
+        with opened(self._files, self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW) as fd:
+            if self._files.status(fd).st_size != self._blocks * _SIZE:
+                self._files.truncate(fd, self._blocks * _SIZE)  # torn, or another writer's same blocks
+            for _ in range(blocks):
+                entries = bytes(self._fresh[: BLOCK * _ENTRY.size])
+                write_all(self._files, fd, entries + self._mac(self._blocks, entries))
+                with self._guard:
+                    del self._fresh[: BLOCK * _ENTRY.size]
+                    self._blocks += 1
+
+    def _mac(self, number: int, entries: bytes) -> bytes:
+        return self._key.mac(_DOMAIN, self._chain + number.to_bytes(8, "little") + entries)
+
+    def view(self) -> View:
+        """The index as it is now."""
+        with self._guard:
+            return View(self, self._blocks, bytes(self._fresh))
+
+    def read_block(self, number: int) -> bytes:
+        """The entries of one sealed block. Raises IndexDamaged."""
+        try:
+            with opened(self._files, self.path, os.O_RDONLY | os.O_NOFOLLOW) as fd:
+                block = self._files.read(fd, _SIZE, number * _SIZE)
+        except OSError as error:
+            raise IndexDamaged(f"{self.path.name}: {error.strerror}") from error
+        entries, mac = block[:-_MAC], block[-_MAC:]
+        if len(block) != _SIZE or not hmac.compare_digest(mac, self._mac(number, entries)):
+            raise IndexDamaged(f"block {number} of {self.path.name}")
+        return entries
+
+
+class View:
+    """An index at one moment. Every method raises IndexDamaged when a block it needs is not as it was sealed."""
+
+    def __init__(self, index: Index, blocks: int, fresh: bytes) -> None:
+        self._index = index
+        self._blocks = blocks
+        self._fresh = fresh
+        self._cached: tuple[int, bytes] = (-1, b"")
+
+    @property
+    def count(self) -> int:
+        return self._blocks * BLOCK + len(self._fresh) // _ENTRY.size
+
+    def _block(self, number: int) -> bytes:
+        if number == self._blocks:
+            return self._fresh
+        if number != self._cached[0]:
+            self._cached = (number, self._index.read_block(number))
+        return self._cached[1]
+
+    def entry(self, seq: int) -> Entry:
+        """The entry of record `seq`."""
+        number = min(seq // BLOCK, self._blocks)
+        return _unpack(self._block(number), seq, seq - number * BLOCK)
+
+    def newest_first(self, wanted: Wanted) -> Iterator[Entry]:
+        """The entries whose places in a block `wanted(kinds, novelties)` gives, last first."""
+        for number in range(self._blocks, -1, -1):
+            block = self._block(number)
+            places = wanted(block[_KIND_AT :: _ENTRY.size], block[_NOVELTY_AT :: _ENTRY.size])
+            for place in reversed(places):
+                yield _unpack(block, number * BLOCK + place, place)
+
+    def find(self, id_start: bytes) -> Iterator[Entry]:
+        """The entries whose record_id begins with these 8 bytes."""
+        for number in range(self._blocks + 1):
+            block = self._block(number)
+            at = block.find(id_start)
+            while at >= 0:
+                place, rest = divmod(at, _ENTRY.size)
+                if rest == _ENTRY.size - 8:
+                    yield _unpack(block, number * BLOCK + place, place)
+                at = block.find(id_start, at + 1)
+
+    def first_of(self, day: date) -> int:
+        """The number of records before `day`. Days rise along a stream."""
+        low, high = 0, self.count
+        while low < high:
+            middle = (low + high) // 2
+            if self.entry(middle).day < day:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+
+def _unpack(block: bytes, seq: int, place: int) -> Entry:
+    offset, day, kind, _, id_start = _ENTRY.unpack_from(block, place * _ENTRY.size)
+    return Entry(
+        seq, offset, _EPOCH + timedelta(days=day), _KIND_NAMES[kind] if kind < len(_KIND_NAMES) else None, id_start
+    )
+
+
+Wanted = Callable[[bytes, bytes], list[int]]
+"""From the kinds and the novelties of a block, the places that are asked for."""
+
+
+def every(kinds: bytes, novelties: bytes) -> list[int]:
+    """Every record."""
+    return list(range(len(kinds)))
+
+
+def informative(kinds: bytes, novelties: bytes) -> list[int]:
+    """What is not routine; an unreadable line too, so that it is named and not passed over."""
+    if novelties.count(_ROUTINE) == len(novelties):
+        return []
+    return [place for place, novelty in enumerate(novelties) if novelty != _ROUTINE]
+
+
+def informative_unsigned(kinds: bytes, novelties: bytes) -> list[int]:
+    """As `informative`, where the novelty is not signed: some kinds are never dropped on its word."""
+    return [place for place, novelty in enumerate(novelties) if novelty != _ROUTINE or kinds[place] in _DURABLE]

@@ -1,0 +1,309 @@
+"""A file of lines that is only appended to, by any number of processes and threads: spec/journal.md, section 7.
+
+The log knows bytes, a lock and the disk; what a line means is its owner's affair. `locked` is the only way in: inside
+it the owner has caught up with every other writer. `append` writes; `wait` returns once that is on disk, and one
+sync serves everybody who waits. Lines not yet synced are kept in memory, so that a disk that fails a sync cannot take
+them: the valid stream is then copied to a new file, never trusting the old descriptor again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final, NoReturn
+
+from alveus.errors import JournalError, Locked, StoreError, StoreUncertain
+from alveus.store.files import Files, opened, sync_folder, write_all
+
+SHARED_SYNC_SECONDS: Final = 0.05
+SHARED_SYNC_LINES: Final = 256
+SHARED_SYNC_BYTES: Final = 8 << 20
+_COPY_PIECE: Final = 1 << 20
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class Moved(Exception):
+    """The file under the path is another one now; the owner has to look again. Never leaves the store."""
+
+
+class Log:
+    """One open log. `end` and `count` are the bytes and lines its owner knows, `synced` the lines known on disk.
+
+    `follow` is called under the lock before anything else: it reads what others appended and `adopt`s it.
+    `generation` grows when the file under the path was replaced and opened anew.
+    """
+
+    def __init__(
+        self, path: Path, files: Files, *, read_only: bool, timeout: float, follow: Callable[[], None]
+    ) -> None:
+        self.path = path
+        self.files = files
+        self.follow = follow
+        self.generation = 0
+        self.read_only = read_only
+        self.timeout = timeout
+        self.end = 0
+        self.count = 0
+        self.synced = 0
+        self._synced_end = 0
+        self._pending: deque[tuple[int, int, bytes]] = deque()
+        self._retired: list[int] = []
+        self._poison: str | None = None
+        self.fd = self._open()
+        self._start_anew()
+
+    def _open(self) -> int:
+        flags = os.O_RDONLY if self.read_only else os.O_RDWR | os.O_APPEND
+        return self.files.open(self.path, flags | os.O_NOFOLLOW)
+
+    def _start_anew(self) -> None:
+        self._pid = os.getpid()
+        self._mutex = threading.Lock()
+        self._state = threading.Condition()
+        self._syncing = False
+        self._dirty = threading.Event()
+        self._closed = threading.Event()
+        self._syncer: threading.Thread | None = None
+
+    def start_at(self, end: int, count: int, synced: int) -> None:
+        """Where the owner begins to follow; `synced` of the `count` lines are known to be on disk."""
+        self.end, self.count, self.synced, self._synced_end = end, count, synced, end
+        self._pending.clear()
+
+    # The lock
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the lock, the owner's `follow` having caught up. Raises Locked after `timeout` seconds, Moved after a rotation."""
+        self._check_fork()
+        deadline = time.monotonic() + self.timeout
+        if not self._mutex.acquire(timeout=self.timeout):
+            raise self._is_locked()
+        try:
+            self._check_poison()
+            self._lock_file(deadline)
+            try:
+                self.follow()
+                yield
+            finally:
+                self._unlock()
+        finally:
+            self._mutex.release()
+
+    def _lock_file(self, deadline: float) -> None:
+        pause = 0.0002
+        while True:
+            while not self.files.try_lock(self.fd):
+                if time.monotonic() > deadline:
+                    raise self._is_locked()
+                time.sleep(pause)
+                pause = min(pause * 1.5, 0.02)
+            if self._is_current():
+                return
+            self._reopen()
+
+    def _is_current(self) -> bool:
+        mine = self.files.status(self.fd)
+        try:
+            there = self.files.stat(self.path)
+        except FileNotFoundError:
+            self._unlock()
+            raise Moved from None
+        return (mine.st_ino, mine.st_dev) == (there.st_ino, there.st_dev)
+
+    def _reopen(self) -> None:
+        self._retire(self.fd)
+        self.fd = self._open()
+        self.generation += 1
+
+    def _retire(self, fd: int) -> None:
+        """Let go of a descriptor's lock. It stays open until `close`: another thread may be reading or syncing it."""
+        with contextlib.suppress(OSError):
+            self.files.unlock(fd)
+        self._retired.append(fd)
+
+    def _unlock(self) -> None:
+        with contextlib.suppress(OSError):  # closing the descriptor releases it all the same
+            self.files.unlock(self.fd)
+
+    def _is_locked(self) -> Locked:
+        return Locked(
+            f"another process has held {self.path.name} for more than {self.timeout:g} s",
+            hint="wait for it to finish, or find it with `lsof`",
+        )
+
+    def _check_fork(self) -> None:
+        """A forked child shares its parent's lock; it needs a descriptor, a mutex and a syncing thread of its own."""
+        if self._pid != os.getpid():
+            self.files.close(self.fd)
+            self.fd = self._open()
+            self._start_anew()
+
+    def _check_poison(self) -> None:
+        if self._poison is not None:
+            raise StoreUncertain(self._poison, code="poisoned", hint="close the journal and open it again")
+
+    # Appending, under the lock
+
+    def append(self, data: bytes, lines: int) -> None:
+        """Write whole lines at the end. Raises StoreError with nothing written, or StoreUncertain and is poisoned."""
+        try:
+            written = self.files.write(self.fd, data)
+        except OSError as error:
+            self._take_back(error)
+        if written != len(data):
+            self._take_back(OSError(errno.ENOSPC, "the disk took only a part of the record"))
+        self.adopt(data, lines)
+
+    def adopt(self, data: bytes, lines: int) -> None:
+        """Count lines that lie at the end already: another process wrote them."""
+        with self._state:
+            self.end += len(data)
+            self.count += lines
+            self._pending.append((self.count, self.end, data))
+
+    def _take_back(self, error: OSError) -> NoReturn:
+        try:
+            self.files.truncate(self.fd, self.end)
+        except OSError as worse:
+            self._poison = (
+                f"writing failed ({error.strerror}) and could not be undone ({worse.strerror}): "
+                f"the first {self.count} records are whole, a torn line may follow them"
+            )
+            raise StoreUncertain(
+                self._poison, code="poisoned", hint="free space, then open the journal again"
+            ) from error
+        full = error.errno in _FULL
+        raise StoreError(
+            f"nothing was recorded: {error.strerror}",
+            code="disk_full" if full else "write_failed",
+            hint="free some space and record it again" if full else "check the disk and record it again",
+        ) from error
+
+    # Durability, outside the lock
+
+    def wait(self, count: int) -> None:
+        """Return once the first `count` lines are on disk. Raises StoreUncertain if that cannot be told."""
+        self._check_fork()
+        while True:
+            with self._state:
+                while self._syncing and self.synced < count:
+                    self._state.wait()
+                if self.synced >= count:
+                    return
+                self._check_poison()
+                self._syncing = True
+                fd, lines, end = self.fd, self.count, self.end
+            try:
+                self._sync(fd, lines, end)
+            finally:
+                with self._state:
+                    self._syncing = False
+                    self._state.notify_all()
+
+    def _sync(self, fd: int, lines: int, end: int) -> None:
+        try:
+            self.files.datasync(fd)
+        except OSError as error:
+            self._rescue(error)
+        else:
+            self._note_synced(lines, end)
+
+    def _note_synced(self, lines: int, end: int) -> None:
+        with self._state:
+            if lines > self.synced:
+                self.synced, self._synced_end = lines, end
+            while self._pending and self._pending[0][0] <= self.synced:
+                self._pending.popleft()
+
+    def _rescue(self, error: OSError) -> None:
+        """After a failed sync: under the lock, what is on disk and what is in memory go to a new file."""
+        try:
+            with self.locked():
+                self._copy_to_new_file()
+        except (OSError, JournalError, Locked) as worse:
+            self._poison = (
+                f"syncing failed ({error.strerror}) and so did copying the journal ({worse}): the first {self.synced} "
+                f"records are known to be on disk, the {self.count - self.synced} after them are not"
+            )
+            raise StoreUncertain(self._poison, hint="check the disk, then open the journal again") from worse
+        self._note_synced(self.count, self.end)
+
+    def _copy_to_new_file(self) -> None:
+        new = self.path.with_name(self.path.name + ".rescue")
+        with contextlib.suppress(FileNotFoundError):
+            self.files.unlink(new)
+        fd = self.files.open(new, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW)
+        try:
+            if not self.files.try_lock(fd):  # others find the new file locked until it is whole
+                raise OSError(errno.EBUSY, "the new file is locked")
+            self._copy(fd)
+            self.files.sync(fd)
+            self.files.rename(new, self.path)
+        except BaseException:
+            self.files.close(fd)
+            raise
+        old, self.fd = self.fd, fd
+        self._retire(old)
+        sync_folder(self.files, self.path.parent)
+
+    def _copy(self, fd: int) -> None:
+        at = 0
+        while at < self._synced_end:
+            piece = self.files.read(self.fd, min(_COPY_PIECE, self._synced_end - at), at)
+            if not piece:
+                raise OSError(errno.EIO, f"the journal could not be read past byte {at}")
+            write_all(self.files, fd, piece)
+            at += len(piece)
+        for _, _, data in list(self._pending):
+            write_all(self.files, fd, data)
+
+    # Shared syncs
+
+    def defer(self) -> None:
+        """Have the lines so far synced within 50 ms; at once when 256 of them, or 8 MiB, are waiting."""
+        with self._state:
+            lines = self.count - self.synced
+            size = self.end - self._synced_end
+        if lines >= SHARED_SYNC_LINES or size >= SHARED_SYNC_BYTES:
+            self.wait(self.count)
+        elif not self._dirty.is_set():
+            self._dirty.set()
+            self._ensure_syncer()
+
+    def _ensure_syncer(self) -> None:
+        if self._syncer is None:
+            self._syncer = threading.Thread(target=self._sync_soon, name="alveus-sync", daemon=True)
+            self._syncer.start()
+
+    def _sync_soon(self) -> None:
+        dirty, closed = self._dirty, self._closed
+        while not closed.is_set():
+            dirty.wait()
+            closed.wait(SHARED_SYNC_SECONDS)
+            dirty.clear()
+            # A failure has poisoned the log; the next call that touches it says so.
+            with contextlib.suppress(StoreError):
+                self.wait(self.count)
+
+    def close(self) -> None:
+        """Stop the syncing thread and let the file go; syncs nothing."""
+        self._closed.set()
+        self._dirty.set()
+        if self._syncer is not None and self._pid == os.getpid():
+            self._syncer.join()
+        for fd in (*self._retired, self.fd):
+            self.files.close(fd)
+
+
+def truncate_durably(files: Files, path: Path, size: int) -> None:
+    """Cut the file to `size` bytes and sync it."""
+    with opened(files, path, os.O_RDWR | os.O_NOFOLLOW) as fd:
+        files.truncate(fd, size)
+        files.sync(fd)

@@ -1,0 +1,153 @@
+"""Which items of which sources are in the journal: what makes an import idempotent. spec/journal.md, section 4.
+
+Derived, in SQLite beside the stream (`memory.db`), remade from the stream when missing or damaged. It is
+asked under the journal's lock, having read the stream up to its end; what it answers is checked against the record itself before it is believed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from alveus.journal import canonical
+
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS origin (
+    name TEXT NOT NULL, part INTEGER NOT NULL, digest BLOB NOT NULL, chain TEXT NOT NULL, offset INTEGER NOT NULL,
+    PRIMARY KEY (name, part, digest)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS origin_progress (chain TEXT PRIMARY KEY, size INTEGER NOT NULL, offset INTEGER NOT NULL);
+"""
+_DIGEST: Final = 16
+_MARK: Final = b'"origin":"'
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Where an item lies: the chain and the byte offset of its record."""
+
+    chain: str
+    offset: int
+
+
+def digest_of(content: str) -> bytes:
+    """What tells a revision from a repetition."""
+    return sha256(content.encode("utf-8", "surrogatepass")).digest()[:_DIGEST]
+
+
+class Origins:
+    """The origins of one agent, all chains together."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._db = self._connect()
+        self._recent: dict[tuple[str, int], dict[bytes, Known]] = {}
+        self._waiting: list[tuple[str, int, bytes, str, int]] = []
+        self._progress: dict[str, tuple[int, int]] = {}
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            return self._open()
+        except sqlite3.DatabaseError:
+            for suffix in ("", "-wal", "-shm"):
+                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+            return self._open()
+
+    def _open(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self._path, timeout=10, isolation_level=None, check_same_thread=False)
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=NORMAL")
+        db.executescript(_SCHEMA)
+        self._path.chmod(0o600)
+        return db
+
+    def progress(self, chain: str) -> tuple[int, int]:
+        """How far this chain has been read: (records, bytes)."""
+        if chain in self._progress:
+            return self._progress[chain]
+        row = self._db.execute("SELECT size, offset FROM origin_progress WHERE chain = ?", (chain,)).fetchone()
+        return (row[0], row[1]) if row else (0, 0)
+
+    def read(self, chain: str, lines: Iterable[bytes], size: int, offset: int) -> None:
+        """Take the lines from record `size` at byte `offset` on."""
+        for line in lines:
+            if _MARK in line:
+                self._note(chain, line, offset)
+            size += 1
+            offset += len(line) + 1
+            if len(self._waiting) >= 10_000:
+                self._progress[chain] = (size, offset)
+                self._save(chain)
+        self._progress[chain] = (size, offset)
+
+    def _note(self, chain: str, line: bytes, offset: int) -> None:
+        item = _item_of(line)
+        if item is not None:
+            name, part, content = item
+            digest = digest_of(content)
+            self._recent.setdefault((name, part), {})[digest] = Known(chain, offset)
+            self._waiting.append((name, part, digest, chain, offset))
+
+    def find(self, name: str, part: int) -> dict[bytes, Known]:
+        """The item's records by the digest of their content; empty for an unknown item."""
+        found = {
+            bytes(digest): Known(chain, offset)
+            for digest, chain, offset in self._db.execute(
+                "SELECT digest, chain, offset FROM origin WHERE name = ? AND part = ?", (name, part)
+            )
+        }
+        return found | self._recent.get((name, part), {})
+
+    def save(self, chain: str, on_disk: int) -> None:
+        """Commit what was read, if the records it refers to (the first `on_disk` of the chain) are on disk."""
+        if self._progress.get(chain, (0, 0))[0] <= on_disk:
+            self._save(chain)
+
+    def _save(self, chain: str) -> None:
+        size, offset = self._progress.get(chain, (0, 0))
+        with self._transaction():
+            self._db.executemany("INSERT OR IGNORE INTO origin VALUES (?, ?, ?, ?, ?)", self._waiting)
+            self._db.execute(
+                "INSERT INTO origin_progress VALUES (?, ?, ?) ON CONFLICT (chain) DO UPDATE SET "
+                "size = max(size, excluded.size), offset = max(offset, excluded.offset)",
+                (chain, size, offset),
+            )
+        self._waiting.clear()
+        self._recent.clear()
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def forget(self) -> None:
+        """Begin again with nothing, after an answer that was not true."""
+        with self._transaction():
+            self._db.execute("DELETE FROM origin")
+            self._db.execute("DELETE FROM origin_progress")
+        self._recent.clear()
+        self._waiting.clear()
+        self._progress.clear()
+
+    def close(self) -> None:
+        self._db.close()
+
+
+def _item_of(line: bytes) -> tuple[str, int, str] | None:
+    """(origin, part, content) of a line that has an origin; unchecked."""
+    try:
+        record = canonical.decode(line)
+        hc = record["metadata"]["hc"]
+        return hc["origin"], (hc.get("part") or [0])[0], record["content"]
+    except (ValueError, KeyError, TypeError):
+        return None
