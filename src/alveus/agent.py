@@ -7,6 +7,8 @@ whoever wrote them, and is saved only for what is on disk.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import secrets
 import threading
 from collections.abc import Sequence
@@ -16,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from alveus.clock import Clock, Ticker
-from alveus.errors import InputError, JournalError
+from alveus.errors import AlveusError, InputError, JournalError
 from alveus.journal.record import DURABLE_KINDS, Draft, Kind, Profile, SignedRecord, Source
 from alveus.journal.seal import Checked, digest, refused_field, seal
 from alveus.novelty import Embedder, NoveltyJudge, Prepared
@@ -32,7 +34,8 @@ from alveus.store.succession import finish_succession, load_keys, predecessors
 
 SNAPSHOT_RECORDS: Final = 4096
 SNAPSHOT_AT_CLOSE: Final = 256
-RESERVED: Final = frozenset({"hc", "closing", "opening"})
+RESERVED: Final = ("hc", "closing", "opening")
+_OPTIONAL: Final = ("user", "session", "event_time", "origin", "part")
 
 
 class Stored(StrEnum):
@@ -128,9 +131,13 @@ class Agent:
     def close(self) -> None:
         """Save what is derived, write the head, let the files go."""
         try:
-            if not self.stream.refused:
+            if not self.stream.refused and not self.stream.log.poison:
                 self.stream.log.wait(self.stream.log.count)
-                self._save_derived(SNAPSHOT_AT_CLOSE)
+                if self._origins is not None or self.judge.next_seq - self._saved_at >= SNAPSHOT_AT_CLOSE:
+                    with contextlib.suppress(
+                        AlveusError, OSError, Moved
+                    ):  # derived: it is made again when it is missing
+                        self._save_derived()
         finally:
             for stream in self.closed:
                 stream.close()
@@ -156,7 +163,8 @@ class Agent:
         sync_folder(self.files, path.parent)
         rotation = Rotation(old_kid=old.kid, new_kid=key.kid, old_chain=link.chain or "", new_chain=chain)
         self.close_chain(key.kid, chain)
-        self.stream.save_head()
+        with contextlib.suppress(Moved):  # another process finishes the change of key already
+            self.stream.save_head()
         self.reload()
         return rotation
 
@@ -184,14 +192,19 @@ class Agent:
             outcomes = [writing.add(draft, ready) for draft, ready in zip(drafts, prepared, strict=True)]
             count = batch.commit()
             writing.learn()
-        new = {outcome.record.kind for outcome in outcomes if outcome.status is not Stored.KNOWN}
-        if self.stream.settle(count, durable=durable or bool(prelude) or bool(new & DURABLE_KINDS)):
-            self._save_derived(SNAPSHOT_RECORDS)
+        durable = durable or bool(prelude) or any(outcome.record.kind in DURABLE_KINDS for outcome in outcomes)
+        self.stream.settle(count, durable=durable)
+        if self.judge.next_seq - self._saved_at >= SNAPSHOT_RECORDS:
+            # The records are in the journal: what is derived from them may fail, they may not, nor be written twice.
+            with contextlib.suppress(AlveusError, OSError, Moved):
+                self._save_derived()
         return outcomes
 
     def _prelude(self, batch: Batch) -> list[Draft]:
         """What has to be written first: a successor's opening record, the accounts of torn tails."""
         drafts = [_opening(self.closed[-1])] if batch.link.size == 0 and self.closed else []
+        if not self._torn and not self.stream.torn:
+            return drafts
         self._torn += self.stream.torn
         self.stream.torn.clear()
         for torn in self._torn:
@@ -206,7 +219,7 @@ class Agent:
     def _prepare(self, draft: Draft) -> Prepared:
         return self.judge.prepare(draft.content)
 
-    def _follow(self, record: Checked, offset: int) -> None:
+    def _follow(self, record: Checked) -> None:
         """Another writer's record: judge by it what comes after it."""
         self.judge.learn(self.judge.next_seq, content_of(record.line))
 
@@ -221,7 +234,7 @@ class Agent:
             self.judge = NoveltyJudge.load(b"", window=options.words_window, embedder=options.embedder)
             starts = self.past.newest(options.words_window)
         for stream, start in starts:
-            for line in stream.forwards(start):
+            for _, line in stream.forwards(start):
                 self.judge.learn(self.judge.next_seq, content_of(line))
         self._saved_at = self.judge.next_seq
 
@@ -231,16 +244,14 @@ class Agent:
             return True
         return digest(line_of(self.stream, saved.size - 1)) == saved.last_line_sha256
 
-    def _save_derived(self, records: int) -> None:
-        """Save the novelty state once `records` more were judged, and the origins; only for what is on disk."""
-        if self._origins is not None:
-            self._origins.save(self.stream.link.chain or "", self.stream.log.synced)
-        if self.judge.next_seq - self._saved_at < records:
-            return
+    def _save_derived(self) -> None:
+        """Save the novelty state and the origins; only for what is on disk."""
         with self.stream.log.locked():
             link, judge = self.stream.link.copy(), self.judge.copy()
             self._saved_at = judge.next_seq
         self.stream.log.wait(link.size)
+        if self._origins is not None:
+            self._origins.save(link.chain or "", self.stream.log.synced)
         saved = snapshot.Snapshot(
             chain=link.chain or "", size=link.size, last_line_sha256=link.last_line, state=judge.dump()
         )
@@ -250,7 +261,7 @@ class Agent:
 
     def _catch_up_origins(self) -> Origins:
         with self._origins_guard:
-            if self._origins is None:
+            if self._origins is None or self._origins.pid != os.getpid():
                 self._origins = Origins(self.layout.folder / "memory.db")
             for stream in (*self.closed, self.stream):
                 chain = stream.link.chain or ""
@@ -258,15 +269,16 @@ class Agent:
                 if offset > stream.link.offset:
                     self._origins.forget()  # it speaks of another history
                     size, offset = 0, 0
-                if offset < stream.link.offset:
-                    self._origins.read(chain, stream.forwards(offset), size, offset)
+                end = stream.link.offset
+                if offset < end:
+                    self._origins.read(chain, stream.forwards(offset), size, end)
             return self._origins
 
     def find_item(self, draft: Draft) -> dict[bytes, SignedRecord]:
         """The records that hold the draft's item, by the digest of their content. Under the lock."""
         origins = self._catch_up_origins()
         for _ in range(2):
-            known = origins.find(draft.origin or "", draft.part[0] if draft.part else 0)
+            known = origins.find(*_item(draft))
             records = {value: self._record_at(place.chain, place.offset, draft) for value, place in known.items()}
             if None not in records.values():
                 return {value: record for value, record in records.items() if record is not None}
@@ -282,7 +294,7 @@ class Agent:
         record = checked.record() if checked is not None else None
         if record is None or record.hc is None:
             return None
-        return record if (record.hc.origin, record.hc.part) == (draft.origin, draft.part) else None
+        return record if _item(record.hc) == _item(draft) else None
 
 
 class _Writing:
@@ -295,13 +307,13 @@ class _Writing:
         self._single = count <= 1
         self._judge = agent.judge if self._single else agent.judge.copy()
         self._learned: tuple[str, Prepared] | None = None
-        self._fresh: dict[tuple[str | None, tuple[int, int] | None], dict[bytes, SignedRecord]] = {}
+        self._fresh: dict[tuple[str, int], dict[bytes, SignedRecord]] = {}
 
     def add(self, draft: Draft, prepared: Prepared) -> Outcome:
         """Seal the draft at the end of the batch, unless its item is known with this very content."""
         status = Stored.NEW
         if draft.origin is not None:
-            item = (draft.origin, draft.part)
+            item = _item(draft)
             held = self._fresh.setdefault(item, {}) or self._agent.find_item(draft)
             value = digest_of(draft.content)
             if value in held:
@@ -356,15 +368,27 @@ class _Writing:
         self._agent.judge = self._judge
 
 
+def _item(of: Draft | Profile) -> tuple[str, int]:
+    """What makes two drafts the same item of a source: the origin and, of a split content, the part's number."""
+    return of.origin or "", of.part[0] if of.part else 0
+
+
 def check_draft(draft: Draft) -> None:
     """Raises InputError unless the draft can be recorded as it is."""
     if not isinstance(draft.content, str):
         raise InputError("the content is not text", hint="pass a string")
-    reserved = sorted(RESERVED & draft.metadata.keys())
-    if reserved:
-        raise InputError(f"the metadata key {reserved[0]!r} is reserved", code="reserved_key", hint="use another key")
-    fields = {"user": draft.user, "session": draft.session, "event_time": draft.event_time, "origin": draft.origin}
-    given: dict[str, object] = {name: value for name, value in fields.items() if value is not None}
+    for name in RESERVED:
+        if name in draft.metadata:
+            raise InputError(f"the metadata key {name!r} is reserved", code="reserved_key", hint="use another key")
+    if (
+        draft.origin is None
+        and draft.session is None
+        and draft.user is None
+        and draft.event_time is None
+        and draft.part is None
+    ):
+        return
+    given: dict[str, object] = {name: value for name in _OPTIONAL if (value := getattr(draft, name)) is not None}
     if draft.part is not None:
         given["part"] = list(draft.part)
     refused = refused_field(given)

@@ -67,6 +67,8 @@ def _note(agent: Agent, chain: str, size: int, tree: Tree) -> str:
 def anchor_day(agent: Agent, day: str) -> AnchoredDay:
     """Close `day`, or compare it with the journal if it is closed."""
     folder = agent.layout.anchors / day
+    if not exists(agent.files, folder):
+        _check_closable(agent, day)
     anchor = make_anchor(agent.layout.agent_id, day, agent.past.day(day))
     if exists(agent.files, folder):
         detail = anchors.disagreement(anchors.load_anchor(agent.files, agent.layout.anchors, day), anchor)
@@ -76,7 +78,6 @@ def anchor_day(agent: Agent, day: str) -> AnchoredDay:
         return AnchoredDay(anchor=anchor, folder=folder, new=False)
     if anchor is None:
         raise NotFound(f"there is no record of {day}", hint="a day without records has no anchor")
-    _check_closable(agent, day)
     with agent.stream.headed() as link:
         signed = _note(agent, link.chain or "", link.size, agent.stream.tree)
         anchors.save_anchor(agent.files, agent.layout.anchors, anchor, signed)
@@ -114,7 +115,7 @@ def export_montana(agent: Agent, anchor: Anchor) -> MontanaExport:
         previous = _tip(list(kept.values()))
         operation = montana.sign(seed, bytes.fromhex(anchor.payload_hash), prev_hash=previous)
         state = {"attempts": 0, "last_error": None, "state": "pending"}
-        anchors.save_witness(files, folder, anchor.date, anchors.MONTANA, bytes(operation), state)
+        anchors.save_witness(files, folder, anchor.date, name=anchors.MONTANA, data=bytes(operation), state=state)
     elif operation.data_hash.hex() != anchor.payload_hash or not montana.verify(operation, public):
         raise WitnessError(
             f"the Montana operation kept for {anchor.date} is not this account's for that anchor",

@@ -11,8 +11,9 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Final, NamedTuple, Protocol
 
 from alveus.errors import StoreError
+from alveus.journal.seal import format_time
 
-JUMP: Final = timedelta(hours=24)
+JUMP_SECONDS: Final = 24 * 3600.0
 _STEADY: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -51,7 +52,7 @@ class Ticker:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._wall, self._steady = clock.now(), clock.steady()
+        self._wall, self._steady = clock.now().timestamp(), clock.steady()
 
     def today(self) -> date:
         """The current UTC day."""
@@ -70,20 +71,15 @@ class Ticker:
         return Tick(timestamp, None)
 
     def _check_jump(self, now: datetime, *, force: bool) -> None:
-        steady = self._clock.steady()
-        ahead = (now - self._wall) - timedelta(seconds=steady - self._steady)
-        if ahead > JUMP and not force:
+        wall, steady = now.timestamp(), self._clock.steady()
+        ahead = (wall - self._wall) - (steady - self._steady)
+        if ahead > JUMP_SECONDS and not force:
             raise StoreError(
-                f"the clock jumped {ahead.total_seconds() / 3600:.0f} hours ahead, to {format_time(now)}",
+                f"the clock jumped {ahead / 3600:.0f} hours ahead, to {format_time(now)}",
                 code="clock_jump",
                 hint="set the clock; if it is right now, record once with --force-clock (force_clock=True)",
             )
-        self._wall, self._steady = now, steady
-
-
-def format_time(moment: datetime) -> str:
-    """The journal's form of a UTC instant: six decimals, `Z`."""
-    return moment.isoformat(timespec="microseconds")[:26] + "Z"
+        self._wall, self._steady = wall, steady
 
 
 def parse_time(text: str) -> datetime:

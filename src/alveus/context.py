@@ -42,7 +42,6 @@ class Context:
 
 
 def assemble(
-    query: str,
     budget: int,
     *,
     recalled: Recalled,

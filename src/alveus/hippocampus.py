@@ -10,7 +10,7 @@ import contextlib
 import errno
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
@@ -29,7 +29,7 @@ from alveus.journal.chain import ChainVerdict, Fault
 from alveus.journal.head import is_day
 from alveus.journal.record import Draft, Kind, SignedRecord, Source
 from alveus.novelty import WINDOW, Embedder
-from alveus.recall import Recalled, ask, best, score, selective_load
+from alveus.recall import Question, Recalled, ask, best, newest, score, selective_load
 from alveus.store.creation import create_journal, is_begun
 from alveus.store.files import DISK, Files
 from alveus.store.layout import Layout, make_layout
@@ -81,7 +81,7 @@ class Hippocampus:
             embedder=embedder,
             words_window=words_window,
         )
-        with _told(layout.folder):
+        with _telling(layout.folder):
             if existing_key or not is_begun(files, layout):
                 if read_only or not create:
                     raise NotFound(
@@ -101,7 +101,7 @@ class Hippocampus:
 
     def close(self) -> None:
         """Have everything on disk, write the head, let the files go."""
-        with _told(self.folder):
+        with _telling(self.folder):
             self._agent.close()
 
     @property
@@ -204,7 +204,12 @@ class Hippocampus:
         self._refresh()
         return self._again(lambda: self._agent.past.find(record_id))
 
-    def selective_load(self, budget: int, chars_per_token: int = 4, include_routine: bool = False) -> Recalled:
+    def selective_load(
+        self,
+        budget: int,
+        chars_per_token: int = 4,
+        include_routine: bool = False,  # noqa: FBT001, FBT002  (the seed's signature)
+    ) -> Recalled:
         """The newest informative records within `budget × chars_per_token` characters, oldest first: seed section 7."""
         _positive(budget=budget, chars_per_token=chars_per_token)
         self._refresh()
@@ -227,20 +232,33 @@ class Hippocampus:
         question = ask(query)
         if not question.whole:
             return Recalled((), reason="the query is empty")
+        failed: dict[tuple[str | None, int], Fault] = {}
+        while True:
+            found = [
+                read(stream, stream.line_at(offset), offset) for stream, offset in self._best(question, top_k, failed)
+            ]
+            faults = [one for one in found if isinstance(one, Fault)]
+            if not faults:
+                break
+            failed |= {(fault.chain, fault.offset or 0): fault for fault in faults}  # the next best take their places
+        records = tuple(one for one in found if isinstance(one, SignedRecord))
+        left_out = tuple(failed.values())
+        return Recalled(records, left_out, "" if records else self._why_nothing_found(left_out))
+
+    def _best(
+        self, question: Question, top_k: int, failed: Container[tuple[str | None, int]]
+    ) -> list[tuple[Stream, int]]:
+        """Where the records lie that answer best, without those that failed their check."""
         places: list[tuple[Stream, int]] = []
 
         def scored() -> Iterator[tuple[float, int]]:
             for content, stream, offset in self._agent.past.contents():
                 value = score(question, content)
-                if value > 0:
+                if value > 0 and (stream.link.chain, offset) not in failed:
                     places.append((stream, offset))
                     yield value, len(places) - 1
 
-        chosen = [places[number] for number in best(scored(), top_k)]
-        found = [read(stream, stream.line_at(offset), offset) for stream, offset in chosen]
-        records = tuple(one for one in found if isinstance(one, SignedRecord))
-        left_out = tuple(one for one in found if isinstance(one, Fault))
-        return Recalled(records, left_out, "" if records else self._why_nothing_found(left_out))
+        return [places[number] for number in best(scored(), top_k)]
 
     def _why_nothing_found(self, left_out: Sequence[Fault]) -> str:
         if left_out:
@@ -251,8 +269,8 @@ class Hippocampus:
     def context(self, query: str, budget: int, *, top_k: int = 20, estimate: Estimate | None = None) -> Context:
         """Recalled and selectively loaded records as text within `budget` tokens, each cited by its id."""
         recalled = self.pattern_completion(query, top_k)
-        loaded = self.selective_load(budget)
-        return assemble(query, budget, recalled=recalled, loaded=loaded, health=self.marks(), estimate=estimate)
+        loaded = self._again(lambda: newest(self._agent.past.newest_first(include_routine=False), budget))
+        return assemble(budget, recalled=recalled, loaded=loaded, health=self.marks(), estimate=estimate)
 
     def marks(self) -> tuple[str, ...]:
         """What is not as it should be, one sentence each, as far as it shows without verifying."""
@@ -316,12 +334,14 @@ class Hippocampus:
 
     def _again(self, act: Callable[[], T]) -> T:
         """`act`, once more after the files were replaced, with the operating system's errors said in our words."""
-        with _told(self.folder):
+        try:
             for _ in range(_RELOADS):
                 try:
                     return act()
                 except Moved:
                     self._agent.reload()
+        except OSError as error:
+            raise _told(error, self.folder) from error
         raise StoreError("the journal is being replaced again and again", code="moved", hint="look who writes there")
 
 
@@ -335,7 +355,7 @@ def verify_layout(
     timeout: float = 10.0,
 ) -> ChainVerdict:
     """As `Hippocampus.verify_chain`, for a journal too damaged to be opened."""
-    with _told(layout.folder):
+    with _telling(layout.folder):
         ring = load_keys(files, layout)
         known = anchoring.known_roots(files, layout, Path(against) if against is not None else None)
         return verify_agent(files, layout, ring, known=known, since_head=since_head, jobs=jobs, timeout=timeout)
@@ -344,34 +364,39 @@ def verify_layout(
 def find_home(home: Path | str | None) -> Path:
     """The home: as given, else ALVEUS_HOME, else the user's data folder. Raises InputError where there is none."""
     chosen = home or os.environ.get("ALVEUS_HOME") or platformdirs.user_data_dir("alveus", appauthor=False)
-    path = Path(os.path.expanduser(chosen))
-    if str(path).startswith("~"):
+    try:
+        return Path(chosen).expanduser().absolute()
+    except RuntimeError:
         raise InputError(
             "there is no home folder to put the memory in", code="no_home", hint="set --home or ALVEUS_HOME"
-        )
-    return path.absolute()
+        ) from None
 
 
 def find_agent(agent_id: str | None) -> str:
     """The agent: as given, else ALVEUS_AGENT, else `default`."""
-    return agent_id if agent_id is not None else os.environ.get("ALVEUS_AGENT") or DEFAULT_AGENT
+    return os.environ.get("ALVEUS_AGENT") or DEFAULT_AGENT if agent_id is None else agent_id
 
 
 @contextlib.contextmanager
-def _told(folder: Path) -> Iterator[None]:
+def _telling(folder: Path) -> Iterator[None]:
     """The operating system's refusals as StoreError."""
     try:
         yield
     except OSError as error:
-        where = error.filename or folder
-        raise StoreError(
-            f"{where}: {error.strerror or error}",
-            code="disk_full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "disk_refused",
-            hint="check the folder's permissions and free space, or choose another --home",
-        ) from error
+        raise _told(error, folder) from error
+
+
+def _told(error: OSError, folder: Path) -> StoreError:
+    return StoreError(
+        f"{error.filename or folder}: {error.strerror}",
+        code="disk_full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "disk_refused",
+        hint="check the folder's permissions and free space, or choose another --home",
+    )
 
 
 def _member(members: type[M], value: M | str) -> M:
+    if isinstance(value, members):
+        return value
     try:
         return members(value)
     except ValueError:
@@ -381,9 +406,9 @@ def _member(members: type[M], value: M | str) -> M:
         ) from None
 
 
-def _positive(**numbers: int) -> None:
+def _positive(**numbers: object) -> None:
     for name, value in numbers.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        if type(value) is not int or value < 1:
             raise InputError(f"{name} is {value!r}, not a positive whole number")
 
 

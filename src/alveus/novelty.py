@@ -312,6 +312,9 @@ def parts(content: str) -> list[str]:
     return [text[at * size : (at + 1) * size] for at in chosen]
 
 
+_LONGEST_NAME: Final = 160
+
+
 class EmbeddingNovelty:
     """The embedding strategy: a ring of the last `cache_size` unit vectors, float32 [cache_size, dims].
 
@@ -325,6 +328,11 @@ class EmbeddingNovelty:
         for name in (embedder.id, embedder.revision):
             if not _NAME.fullmatch(name):
                 raise InputError(f"an embedder cannot be named {name!r}.", hint="printable ASCII without '@' and ';'")
+        if len(embedder.id) + len(embedder.revision) > _LONGEST_NAME:
+            raise InputError(
+                f"an embedder's id and revision have {_LONGEST_NAME} characters at most together",
+                hint="shorten them: hc.by has to hold both",
+            )
         if embedder.dims < 1 or cache_size < 1:
             raise InputError("an embedder needs at least 1 dimension and a cache of 1.", hint="check its dims")
         self.embedder = embedder

@@ -70,6 +70,25 @@ def _why_nothing_loaded(*, too_long: bool, left_out: list[Fault]) -> str:
     return "every record failed its check" if left_out else "nothing is stored that is not routine"
 
 
+def newest(newest_first: Iterable[Found], budget: int) -> Recalled:
+    """The newest records for a pack of `budget` tokens, oldest first: more than can fit, a giant one among them or not.
+
+    Unlike `selective_load`, one record that is too long does not end the walk.
+    """
+    chosen: list[SignedRecord] = []
+    left_out: list[Fault] = []
+    characters = 0
+    for record in newest_first:
+        if isinstance(record, Fault):
+            left_out.append(record)
+            continue
+        chosen.append(record)
+        characters += min(len(record.content), budget)
+        if characters > _AMPLE * budget or len(chosen) >= _MOST:
+            break
+    return Recalled(tuple(reversed(chosen)), tuple(left_out), "" if chosen else "nothing is stored that is not routine")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """A query, folded once: the whole of it, and its words shortened to what inflection leaves alone."""
@@ -129,6 +148,9 @@ def _stem(word: str) -> str:
     return word[: max(_STEM, len(word) - 2)]
 
 
+_AMPLE: Final = 6
+"""Characters a token, of which no text has more on average."""
+_MOST: Final = 1000
 _SHORTEST: Final = 2
 _STEM: Final = 4
 _WORD: Final = re.compile(r"\w+").findall

@@ -17,9 +17,6 @@ from alveus.importers.cutter import Opening, Piece, cut
 from alveus.importers.facts import Facts
 from alveus.importers.source import BOM, Line, Source, Span
 
-WIDE: Final = 1 << 20
-"""A line longer than this that may be a list is cut rather than parsed: its values would all be in memory at once."""
-
 _PEEK: Final = 32
 _NOWHERE: Final = Span(line=0, start=0, size=0)
 _DECODER = json.JSONDecoder()
@@ -59,7 +56,8 @@ Entry: TypeAlias = Value | Opened | Broken
 def entries(source: Source, keys: frozenset[str]) -> Iterator[Entry]:
     """Every value of the file; `keys` names the members of an object at the root that may hold the list."""
     if is_document(source.head):
-        yield from _cut(source, Span(line=1, start=0, size=source.size), source.chunks(), keys)
+        whole = Span(line=1, start=0, size=source.size)
+        yield from _cut(source, whole, source.chunks(whole, counted=True), keys)
         return
     for line in source.lines():
         yield from _line(source, line, keys)
@@ -127,12 +125,12 @@ def _mended(piece: Piece) -> bytes:
 
 
 def _line(source: Source, line: Line, keys: frozenset[str]) -> Iterator[Entry]:
-    if line.data is not None and not (len(line.data) > WIDE and _may_be_list(line.data, keys)):
+    if line.data is not None:
         found = list(decode(line.data, line.at, torn=line.torn))
         if not (found and isinstance(found[-1], Broken) and _may_be_list(line.data, keys)):
             yield from found
             return
-    yield from _cut(source, line.at, source.chunks(line.at), keys)
+    yield from _cut(source, line.at, source.chunks(line.at, counted=line.data is None), keys)
 
 
 def _cut(source: Source, at: Span, chunks: Iterator[bytes], keys: frozenset[str]) -> Iterator[Entry]:

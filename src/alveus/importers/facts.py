@@ -120,7 +120,11 @@ def _from_epoch(number: float) -> str | None:
 
 def small(facts: Facts) -> dict[str, Any]:
     """The members that say something, as JSON the journal can sign, each cut to a size that leaves room for content."""
-    return {_key(name): _small(value, 1) for name, value in facts.items() if value not in (None, "", [], {})}
+    return {_key(name): _small(value, 1) for name, value in facts.items() if _says_something(value)}
+
+
+def _says_something(value: object) -> bool:
+    return bool(value) or isinstance(value, int | float)
 
 
 def _key(name: object) -> str:

@@ -50,31 +50,34 @@ _ROWS: Final = (
     _Row(begins="<user-prompt-submit-hook>", what="hook", skip=True),
 )
 
-_REMINDER: Final = ("<system-reminder>", "</system-reminder>")
+_OPENING: Final = "<system-reminder>"
+_CLOSING: Final = "</system-reminder>"
 _TAG = re.compile(r"</?[a-z-]{1,40}>")
 
 
 def said(text: str) -> Piece:
     """Who said this text of a user's record, and what remains of it without the program's reminders."""
-    own = without_reminders(text).strip()
+    rest = without_reminders(text)
+    own = rest.strip()
     for row in _ROWS:
         if own.startswith(row.begins):
             return _claimed(row, own)
-    if not own and text.strip():
+    if (text.strip() and not own) or own.startswith(_OPENING):
         return Piece.skipped("harness text: system-reminder")
-    return Piece(src=Source.USER, content=own if own != text.strip() else text)
+    if rest == text:
+        return Piece(src=Source.USER, content=text)
+    return Piece(src=Source.USER, content=own, facts={"without": "system-reminder"})
 
 
 def without_reminders(text: str) -> str:
-    """The text without its `<system-reminder>` blocks; one that is not closed reaches to the end."""
-    opening, closing = _REMINDER
-    before, found, rest = text.partition(opening)
-    kept = [before]
-    while found:
-        _, closed, rest = rest.partition(closing)
-        before, found, rest = rest.partition(opening) if closed else ("", "", "")
-        kept.append(before)
-    return "".join(kept)
+    """The text without its `<system-reminder>` blocks. What is not closed is left: somebody may be writing about it."""
+    kept, end = [], 0
+    start = text.find(_OPENING)
+    while start >= 0 and (closing := text.find(_CLOSING, start)) >= 0:
+        kept.append(text[end:start])
+        end = closing + len(_CLOSING)
+        start = text.find(_OPENING, end)
+    return "".join(kept) + text[end:]
 
 
 def _claimed(row: _Row, text: str) -> Piece:

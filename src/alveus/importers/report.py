@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from alveus.importers.facts import clean
+
 SHOWN: Final = 100
 REASONS: Final = 200
 OTHER: Final = "other reasons"
@@ -81,13 +83,13 @@ class Tally:
         """One piece kept aside."""
         self.rejected_count += 1
         if len(self.rejected) < SHOWN:
-            self.rejected.append(BadLine(line, reason, file))
+            self.rejected.append(BadLine(line, reason, clean(file)))
 
     def leave(self, file: str, reason: str) -> None:
         """One file of a folder that was not read."""
         self.unread_count += 1
         if len(self.unread) < SHOWN:
-            self.unread.append(Unread(file, reason))
+            self.unread.append(Unread(clean(file), clean(reason)))
 
     def report(self, rejects_file: Path | None) -> ImportReport:
         """The end of it. Raises ValueError when the sums do not agree, which is a fault of this program."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -26,6 +27,7 @@ from alveus.importers.report import ImportReport, Tally
 from alveus.importers.source import Source
 from alveus.importers.table import is_blank, named, recognised, refuse_binary
 from alveus.journal.record import Draft
+from alveus.journal.seal import refused_field
 
 MAX_DRAFTS: Final = 256
 MAX_BYTES: Final = 1 << 20
@@ -72,6 +74,8 @@ def run(
 
     Raises NotFound, InputError (a binary file, an unknown format), StoreError; run it again after either.
     """
+    if user is not None and refused_field({"user": user}):
+        raise InputError("a user is named by 1 to 1,024 characters, none of them a control character")
     path = Path(path)
     wanted = named(format) if format else None
     aside = rejects or hippocampus.folder / "imports" / f"{now():%Y%m%dT%H%M%S.%fZ}-{_plain(path)}.rejected"
@@ -91,26 +95,35 @@ def total_bytes(path: Path | str) -> int:
     path = Path(path)
     if not path.exists():
         raise NotFound(f"there is no file {path}")
-    return sum(one.stat().st_size for one in (_files(path, Tally()) if path.is_dir() else [path]))
+    return sum(size for _, _, size in _files(path, Tally())) if path.is_dir() else path.stat().st_size
 
 
 def _folder(intake: _Intake, path: Path, wanted: Format | None, tally: Tally) -> None:
     """Every transcript under the folder; what is none is reported and does not stop the others."""
-    for file in _files(path, tally):
+    for _, file, _ in _files(path, tally):
         try:
             intake.file(file, lambda source: _sifted(source, wanted))
         except InputError as error:
             tally.leave(str(file.relative_to(path)), error.message)
 
 
-def _files(path: Path, tally: Tally) -> list[Path]:
-    """The regular files under a folder, the oldest first: so sessions come in the order in which they ended."""
+def _files(path: Path, tally: Tally) -> list[tuple[int, Path, int]]:
+    """The regular files under a folder, as (changed, path, size); the oldest first, as the sessions ended."""
 
     def unreadable(error: OSError) -> None:
         tally.leave(str(error.filename), f"the folder cannot be read: {error.strerror}")
 
     found = [Path(folder, name) for folder, _, names in os.walk(path, onerror=unreadable) for name in names]
-    return sorted((one for one in found if one.is_file()), key=lambda one: (one.stat().st_mtime_ns, str(one)))
+    return sorted((told.st_mtime_ns, one, told.st_size) for one in found if (told := _regular(one)))
+
+
+def _regular(path: Path) -> os.stat_result | None:
+    # Programs delete their transcripts while we look: what has gone is no file any more.
+    try:
+        told = path.stat()
+    except OSError:
+        return None
+    return told if stat.S_ISREG(told.st_mode) else None
 
 
 def _chosen(source: Source, wanted: Format | None) -> Format:

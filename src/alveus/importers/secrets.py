@@ -197,9 +197,12 @@ def _named(name: str, verbs: str) -> str:
     return rf"{name}{_BETWEEN}(?:{_ASSIGN}|[ \t]{{1,3}}(?:{verbs})[ \t]{{1,3}})(?P<q>{_QUOTE})?{_VALUE}"
 
 
-# Values that are not themselves secrets: variables, masks, paths, addresses, dotted names, hyphenated words.
+# Values that are not themselves secrets.
 _CODE = re.compile(
-    r"[$%*.~/]|https?:|[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+\W*\Z|[A-Za-z]+\d*(?:[-_][a-z]+)+(?:_\d)?\W*\Z|(.)\1*\Z"
+    r"[$%*.~/]|https?:"  # variables, masks, paths, addresses
+    r"|[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+\W*\Z"  # dotted names
+    r"|[A-Za-z]+\d*(?:[-_][a-z]+)+(?:_\d)?\W*\Z|[A-Z]+(?:_[A-Z]+)+\W*\Z"  # joined words, names of constants
+    r"|(.)\1*\Z"  # one character over and over
 )
 _PLACEHOLDERS: Final = (
     "string password passwd secret required optional example changeme value redacted hidden invalid missing default"
@@ -239,8 +242,8 @@ _PLACES: Final = (
     _place(
         "url_password",
         "://",
-        r"://[^\s:/@\"'<>?#]{0,200}+:(?P<s>[^\s/@\"'<>]{1,300}+)@",
-        accept=lambda match: match["s"][0] not in "$<{%*",
+        r"://[^\s:/@\"'<>?#\[]{0,200}+:(?P<s>[^\s/@\"'<>]{1,300}+)@",
+        accept=lambda match: match["s"][0] not in "$<{%*[",
     ),
     _place(
         "password",
@@ -261,16 +264,20 @@ _PLACES: Final = (
 
 # ── the search ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
+_BY_PREFIX: Final = tuple((prefix, row) for row in _TOKENS for prefix in row.prefixes)
+_BY_STEM: Final = tuple((stem, row) for row in _PLACES for stem in row.stems)
+
 
 def _all(text: str) -> Iterator[Match]:
     """The matches of every row, the exact rows first: they name what an assignment only shows."""
-    for token in _TOKENS:
-        for prefix in token.prefixes:
-            yield from _tried(text, prefix, partial(token.at, text, prefix=prefix))
     low = _lower(text)
-    for place in _PLACES:
-        for stem in place.stems:
-            yield from _tried(low, stem, partial(place.at, text))
+    # Nearly every text ends here, so this is all that nearly every text costs.
+    prefixes = [(prefix, row) for prefix, row in _BY_PREFIX if prefix in text]
+    stems = [(stem, row) for stem, row in _BY_STEM if stem in low]
+    for prefix, token in prefixes:
+        yield from _tried(text, prefix, partial(token.at, text, prefix=prefix))
+    for stem, place in stems:
+        yield from _tried(low, stem, partial(place.at, text))
 
 
 def _tried(text: str, word: str, at: Callable[[int], Match | None]) -> Iterator[Match]:

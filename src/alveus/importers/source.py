@@ -1,7 +1,8 @@
 r"""A transcript as bytes: lines of bounded size, ranges by offset, and how much has been read.
 
-Lines end at `\n` and nowhere else: U+2028, U+0085 and a lone CR are content. A line is never held when it is longer
-than `MAX_LINE`: it is walked over, and only its place is known, which is enough to copy it aside later.
+Lines end at `\n` and nowhere else: U+2028, U+0085 and a lone CR are content. A line longer than `WIDE` is walked over
+and not held; its place is known, which is enough to cut it into values, or to copy it aside. No value over `MAX_LINE`
+is ever held.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from typing import BinaryIO, Final, Self
 from alveus.errors import InputError, NotFound
 
 MAX_LINE: Final = 64 << 20
+WIDE: Final = 1 << 20
 HEAD: Final = 256 << 10
-CHUNK: Final = 1 << 20
+CHUNK: Final = 256 << 10
 BOM: Final = b"\xef\xbb\xbf"
 
 _REPORT_EVERY: Final = 256 << 10
@@ -37,8 +39,8 @@ class Span:
 class Line:
     """One line that is not blank.
 
-    `data` is without its BOM and line end, and None when the line is over the limit; `torn` when the file ends
-    without ending the line.
+    `data` is without its BOM and line end, and None when the line is wide; `torn` when the file ends without ending
+    the line.
     """
 
     at: Span
@@ -74,30 +76,33 @@ class Source:
         self._file.close()
 
     def lines(self) -> Iterator[Line]:
-        """Every line that is not blank, in order, with at most `max_line` bytes of it in memory."""
+        """Every line that is not blank, in order, with at most `WIDE` bytes of it in memory."""
         self._file.seek(0)
         number = start = 0
-        while data := self._readline(self.max_line + 1):
+        while data := self._readline(WIDE + 1):
             number += 1
-            whole = data.endswith(b"\n") or len(data) <= self.max_line
+            whole = data.endswith(b"\n") or len(data) <= WIDE
             size = len(data) if whole else len(data) + self._walk_over()
             at = Span(line=number, start=start, size=size)
             start += size
-            bare = data.strip(b" \t\r\n").removeprefix(BOM)
-            if bare or not whole:
-                yield Line(at=at, data=bare if whole else None, torn=not data.endswith(b"\n"))
-            self._advance(size)
+            bare = data.strip(b" \t\r\n").removeprefix(BOM) if whole else None
+            if bare != b"":
+                yield Line(at=at, data=bare, torn=not data.endswith(b"\n"))
+            # A wide line is reported as its bytes are looked at.
+            self._advance(size if whole else 0)
         self._advance(0, last=True)
 
-    def chunks(self, at: Span | None = None) -> Iterator[bytes]:
-        """The bytes of one range; without a range the whole file, and then the progress is reported."""
-        start, left = (0, self.size) if at is None else (at.start, at.size)
+    def chunks(self, at: Span, *, counted: bool = False) -> Iterator[bytes]:
+        """The bytes of one range; `counted` when this is the one time that they are read."""
+        start, left = at.start, at.size
         while left and (data := self._pread(min(CHUNK, left), start)):
             yield data
             start += len(data)
             left -= len(data)
-            if at is None:
-                self._advance(len(data), last=not left)
+            if counted:
+                self._advance(len(data))
+        if counted:
+            self._advance(0, last=at.start + at.size >= self.size)
 
     def pass_over(self) -> None:
         """Report the whole file as read, because nobody is going to read it."""

@@ -1,0 +1,1 @@
+"""Truth: records, signatures, the chain, the head and the daily anchor. Pure, standard library only."""

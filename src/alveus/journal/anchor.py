@@ -1,5 +1,7 @@
-"""The daily anchor's payload and hash: spec/journal.md, section 8. Pure; the folder is `store`'s, the chains' are
-`witness`'s."""
+"""The daily anchor's payload and hash: spec/journal.md, section 8.
+
+Pure; the folder of a closed day is `store`'s, what outsiders witness is `witness`'s.
+"""
 
 from __future__ import annotations
 

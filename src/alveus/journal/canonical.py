@@ -10,6 +10,7 @@ standard by UTF-16 unit), no float (their spelling is the encoder's choice), int
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from json.encoder import encode_basestring as quote
 from typing import Any, Final
@@ -33,7 +34,7 @@ def encode(value: Any, *, depth: int = 1) -> bytes:
     does not parse back to itself (1e20), a key that is not a string, nesting deeper than 32, or a foreign type.
     """
     try:
-        if _plain(value, depth):
+        if type(value) is str or _plain(value, depth):
             return _native_encode(value)
         return _reference(value).encode()
     except UnicodeEncodeError:
@@ -120,7 +121,10 @@ def _plain(value: Any, depth: int) -> bool:
     if isinstance(value, list | tuple):
         if depth > MAX_DEPTH:
             raise _too_deep()
-        return all([_plain(item, depth + 1) for item in value])
+        plain = True
+        for item in value:  # every item is looked at: one that is not plain does not excuse the next
+            plain &= _plain(item, depth + 1)
+        return plain
     if isinstance(value, str | int):  # enumerations and other subclasses: the reference spells their plain value
         return _plain(str.__str__(value) if isinstance(value, str) else int(value), depth) and False
     raise NotCanonical(f"{kind.__name__} is not a JSON type", hint="use strings, numbers, booleans, lists and objects")
@@ -168,7 +172,7 @@ def _utf16(key: str) -> bytes:
 
 def _spell_float(value: float) -> str:
     """ECMAScript's spelling of a float, refused where it would be read back as another number."""
-    if value != value or value in (float("inf"), float("-inf")):
+    if not math.isfinite(value):
         raise NotCanonical(f"{value} is not a JSON number", hint="use null, or store it as a string")
     text = _ecmascript(value)
     if "." not in text and "e" not in text and abs(int(text)) > MAX_INTEGER:

@@ -83,8 +83,7 @@ class Link:
         self.last_time = record.timestamp
         self.size += 1
         self.offset += len(record.line) + 1
-        if record.kind == "identity_change" and record.chain is not None:
-            self.closing = closing_of(record.object()["metadata"])
+        self.closing = closing_in(record)
 
     def _begin(self, record: Checked) -> None:
         self.basic = record.chain is None and self.chain is None
@@ -145,6 +144,13 @@ def closing_of(metadata: dict[str, Any]) -> dict[str, str] | None:
     return closing if all(type(value) is str for value in closing.values()) else None
 
 
+def closing_in(record: Checked) -> dict[str, str] | None:
+    """What a valid record says of closing its journal."""
+    if record.kind != "identity_change" or record.chain is None:
+        return None
+    return closing_of(record.object()["metadata"])
+
+
 def opening_of(metadata: dict[str, Any]) -> dict[str, Any] | None:
     """`{prev_chain, prev_root, prev_size, prev_last_id}` if that metadata opens a successor."""
     opening = metadata.get("opening")
@@ -178,8 +184,8 @@ class DayTally:
 class Walked:
     """Where a walk came to: the link and tree at its end, roots at the sizes asked for, tallies of the days asked for.
 
-    `first` is the link before the first record (a piece's is what that record claims); a piece has `marks`, trees at the
-    sizes asked for, where a whole has `roots`. `tail` counts the bytes of an
+    `first` is the link before the first record (a piece's is what that record claims). A piece has `marks`, trees at
+    the sizes asked for, where a whole has `roots`. `tail` counts the bytes of an
     unterminated last line, which is not a record yet.
     """
 
@@ -209,6 +215,10 @@ class Walked:
         for day, tally in piece.days.items():
             self.days.setdefault(day, DayTally()).extend(tally)
         return True
+
+    def go_on(self, lines: Iterable[bytes], key: Key, *, sizes: Collection[int], days: Collection[str]) -> None:
+        """Walk `lines`, which begin at `link.offset`, from here on."""
+        _walk_on(self, lines, key, frozenset(sizes), frozenset(days))
 
 
 def walk(
@@ -273,7 +283,7 @@ def _walk_on(walked: Walked, lines: Iterable[bytes], key: Key, sizes: frozenset[
             record, raw = None, None
             if link.basic is False and link.last_id is not None and link.closing is None:
                 until = min((size for size in sizes if size > link.size), default=_NEVER)
-                raw = usual.run(lines, link, key, tree, until, _tally(walked, days))
+                raw = usual.run(lines, link, key, tree, until=until, tally=_tally(walked, days))
                 _note_root(walked, sizes)
                 if raw is None and link.size == until:
                     continue

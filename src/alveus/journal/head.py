@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from alveus.errors import JournalError
 from alveus.journal import canonical
-from alveus.journal.seal import Key
+from alveus.journal.seal import Key, is_timestamp
 
 MAC_DOMAIN: Final = b"alveus.head.v1||"
 EMPTY_ROOT: Final = sha256(b"").digest()
@@ -54,7 +54,7 @@ class Tree:
 
     @classmethod
     def from_frontier(cls, size: int, frontier: Sequence[bytes]) -> Tree:
-        """The tree of `size` leaves whose full subtrees, largest first, are `frontier`; ValueError if they do not fit."""
+        """The tree of `size` leaves with these full subtrees, largest first; ValueError if they do not fit."""
         tree = cls()
         levels = [level for level in reversed(range(size.bit_length())) if size >> level & 1]
         for level, node in zip(levels, frontier, strict=True):
@@ -217,7 +217,7 @@ def _well_formed(fields: dict[str, Any]) -> bool:
         and empty == (fields["bytes"] == 0)
         and _matches(_ID, fields["chain"])
         and _matches(_HEX64, fields["root"])
-        and type(fields["time"]) is str
+        and is_timestamp(fields["time"])
         and type(fields["frontier"]) is list
         and all(_matches(_HEX64, node) for node in fields["frontier"])
         and (fields["last_record_id"] is None if empty else _matches(_ID, fields["last_record_id"]))

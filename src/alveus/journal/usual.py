@@ -37,7 +37,9 @@ Tally = Callable[[str, str, str], object]
 """Takes a record's day (`YYYY-MM-DD`), novelty and id."""
 
 
-def run(lines: Iterator[bytes], place: Place, key: Key, tree: Tree, until: int, tally: Tally | None) -> bytes | None:
+def run(  # noqa: C901, PLR0915  (one loop, for the reason its docstring gives)
+    lines: Iterator[bytes], place: Place, key: Key, tree: Tree, *, until: int, tally: Tally | None
+) -> bytes | None:
     """Take usual lines, each with its LF, until `place.size` is `until`; advance `place` and `tree` over them.
 
     Returns the first line that is not usual and was not taken, or None when `until` or the end was reached. `place`
@@ -82,9 +84,8 @@ def run(lines: Iterator[bytes], place: Place, key: Key, tree: Tree, until: int, 
             if pairs_before and canonical.parse_quickly(line[meta_at + _META : meta_end]) is None:
                 break
             form, profile = named.form(by, src), line[meta_at : meta_end - 1]
-        if rest and _PAIR_AFTER(rest) is None:
-            if _PAIRS_AFTER(rest) is None or canonical.parse_quickly(line[meta_at + _META : meta_end]) is None:
-                break
+        if rest and _PAIR_AFTER(rest) is None and not _are_pairs(rest, line[meta_at + _META : meta_end]):
+            break
 
         state = hash_bytes()
         state.update(line[: kind_at + 1] + line[meta_at:meta_end] + new_stamp)
@@ -153,6 +154,11 @@ def _stamp(timestamp: str) -> bytes:
 
 def _is_synced(text: bytes, size: int) -> bool:
     return text == b"-1" or (_NUMBER(text) is not None and int(text) < size)
+
+
+def _are_pairs(rest: bytes, metadata: bytes) -> bool:
+    """Whether the caller's metadata after the profile is plain, and the whole in order without repetition."""
+    return _PAIRS_AFTER(rest) is not None and canonical.parse_quickly(metadata) is not None
 
 
 def _is_utf8(line: bytes) -> bool:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from alveus.errors import JournalError
 from alveus.journal import canonical
 from alveus.journal.anchor import Anchor
 from alveus.journal.head import is_day
@@ -78,10 +77,11 @@ def load_anchor(files: Files, folder: Path, day: str) -> StoredAnchor:
 
 
 def _file(files: Files, path: Path) -> bytes | None:
+    """What is not there as a regular file that can be read is missing."""
     try:
         return read_whole(files, path, _LARGEST)
-    except OSError as error:
-        raise JournalError(f"{path} cannot be read: {error.strerror}", hint="check its permissions") from error
+    except OSError:
+        return None
 
 
 def disagreement(stored: StoredAnchor, anchor: Anchor | None) -> str | None:
@@ -95,7 +95,7 @@ def disagreement(stored: StoredAnchor, anchor: Anchor | None) -> str | None:
     return None if stored.checkpoint is not None else f"the checkpoint of {stored.day} is missing"
 
 
-def save_witness(files: Files, folder: Path, day: str, name: str, data: bytes, state: Mapping[str, Any]) -> Path:
+def save_witness(files: Files, folder: Path, day: str, *, name: str, data: bytes, state: Mapping[str, Any]) -> Path:
     """Put one witness's file into a closed day's folder and its state into `status.json`, durably."""
     there = folder / day
     path = there / name

@@ -15,16 +15,17 @@ from datetime import UTC, datetime
 
 from alveus.errors import JournalError, Locked
 from alveus.journal.head import Head, Tree, make_head
-from alveus.journal.seal import Key
+from alveus.journal.seal import Key, format_time
 from alveus.store.files import Files, create, exists, make_folders, opened, sync_folder
 from alveus.store.heads import head_paths, load_head, save_head
-from alveus.store.keys import new_key, publish, read_secret, stage
+from alveus.store.keys import new_key, publish, read_secret, stage, staged_path
 from alveus.store.layout import Layout
-from alveus.store.stream import format_time
 
 
 def is_begun(files: Files, layout: Layout) -> bool:
     """Whether this agent has a key, a head or a stream: whether anything may ever have been recorded."""
+    if _is_unfinished(files, layout):
+        return False
     return any(exists(files, path) for path in (layout.key_file, layout.stream, *head_paths(layout.stream))) or bool(
         archives(files, layout)
     )
@@ -95,7 +96,6 @@ def begin_stream(files: Files, layout: Layout, key: Key, chain: str, *, closed_t
 
 def _clear_unfinished(files: Files, layout: Layout) -> None:
     """Remove what a creation that never finished left. Raises JournalError where it may have been more than that."""
-    staged = layout.key_file.with_name(layout.key_file.name + ".new")
     left = [path for path in (layout.stream, *head_paths(layout.stream)) if exists(files, path)]
     if exists(files, layout.key_file):
         raise JournalError(
@@ -103,7 +103,7 @@ def _clear_unfinished(files: Files, layout: Layout) -> None:
             code="stream_missing",
             hint="restore the journal from a backup; if this key never signed anything, `alveus init --existing-key`",
         )
-    if archives(files, layout) or (left and not (exists(files, staged) and _is_empty(files, layout))):
+    if archives(files, layout) or (left and not _is_unfinished(files, layout)):
         raise JournalError(
             f"there is a journal in {layout.folder} but no key at {layout.key_file}",
             code="key_missing",
@@ -113,8 +113,10 @@ def _clear_unfinished(files: Files, layout: Layout) -> None:
         files.unlink(path)
 
 
-def _is_empty(files: Files, layout: Layout) -> bool:
-    return not exists(files, layout.stream) or files.stat(layout.stream).st_size == 0
+def _is_unfinished(files: Files, layout: Layout) -> bool:
+    """Whether a creation was cut short before its commit point, or is at work."""
+    staged = exists(files, staged_path(layout.key_file)) and not exists(files, layout.key_file)
+    return staged and not (exists(files, layout.stream) and files.stat(layout.stream).st_size > 0)
 
 
 def _unused_key(files: Files, layout: Layout) -> Key:

@@ -9,6 +9,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -144,9 +145,11 @@ def replace(files: Files, path: Path, data: bytes, *, durable: bool = True) -> N
 
 
 def read_whole(files: Files, path: Path, limit: int) -> bytes | None:
-    """The bytes of a small file, at most `limit`; None if there is none."""
+    """The bytes of a small regular file, at most `limit`; None if there is none."""
     try:
-        with opened(files, path, os.O_RDONLY | os.O_NOFOLLOW) as fd:
+        with opened(files, path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK) as fd:
+            if not stat.S_ISREG(files.status(fd).st_mode):
+                raise OSError(errno.EINVAL, "it is not a regular file", str(path))
             return _read_fd(files, fd, limit)
     except FileNotFoundError:
         return None

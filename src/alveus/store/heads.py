@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import replace as replace_fields
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from alveus.errors import JournalError
+from alveus.errors import JournalError, Locked
 from alveus.journal.chain import Fault
 from alveus.journal.head import Head, read_head, write_head
-from alveus.journal.seal import Key
-from alveus.store.files import Files, read_whole, replace
+from alveus.journal.seal import Key, format_time
+from alveus.store.files import Files, opened, read_whole, replace
 
 _LARGEST: Final = 64 << 10
 
@@ -23,33 +29,65 @@ def load_head(files: Files, stream: Path, key: Key) -> Head | Fault:
     """The larger valid head; a Fault `head_missing` where there is none, `bad_head` where none is valid."""
     heads, faults = [], []
     for path in head_paths(stream):
-        data = read_whole(files, path, _LARGEST)
-        if data is None:
-            continue
         try:
-            heads.append(read_head(data, key))
+            data = read_whole(files, path, _LARGEST)
+            if data is not None:
+                heads.append(read_head(data, key))
         except JournalError as error:
             faults.append(Fault(code="bad_head", detail=f"{path.name}: {error.message}"))
+        except OSError as error:
+            faults.append(Fault(code="bad_head", detail=f"{path.name} cannot be read: {error.strerror}"))
     if heads:
         return max(heads, key=_rank)
     return faults[0] if faults else Fault(code="head_missing", detail="there is no head beside the journal")
 
 
-def save_head(files: Files, stream: Path, key: Key, head: Head) -> None:
-    """Write `head` over the smaller of the two, durably. Under the lock."""
-    replace(files, _smaller(files, stream, key), write_head(head, key))
+def save_head(files: Files, stream: Path, key: Key, head: Head) -> Head:
+    """Write `head`, durably, over the smaller of the two, unless a larger one is there; returns what then counts.
+
+    A closed day stays closed, whoever closed it. Under `heads_locked`.
+    """
+    there = [_loaded(files, path, key) for path in head_paths(stream)]
+    known = [one for one in there if one is not None and one.chain == head.chain]
+    largest = max(known, key=_rank, default=None)
+    if largest is not None:
+        closed = max(largest.closed_through or "", head.closed_through or "") or None
+        head = replace_fields(head, closed_through=closed, time=max(head.time, _after(largest.time)))
+        if largest.size > head.size or (largest.size == head.size and largest.closed_through == closed):
+            return largest
+    slot = min((0, 1), key=lambda number: _rank(one) if (one := there[number]) is not None else _NO_RANK)
+    replace(files, head_paths(stream)[slot], write_head(head, key))
+    return head
 
 
-def _smaller(files: Files, stream: Path, key: Key) -> Path:
-    ranked = []
-    for path in head_paths(stream):
+def _after(time_of_head: str) -> str:
+    """The next instant: of two heads of one size the later counts, whatever the clock did in between."""
+    return format_time(datetime.fromisoformat(time_of_head) + timedelta(microseconds=1))
+
+
+@contextlib.contextmanager
+def heads_locked(files: Files, folder: Path, timeout: float) -> Iterator[None]:
+    """Hold the right to write heads and index blocks: a lock apart from the journal's, so that no append waits."""
+    deadline = time.monotonic() + timeout
+    with opened(files, folder, os.O_RDONLY | os.O_DIRECTORY) as fd:
+        while not files.try_lock(fd):
+            if time.monotonic() > deadline:
+                raise Locked("another process is writing this journal's head", hint="try again")
+            time.sleep(_PAUSE)
+        yield  # closing the descriptor lets the lock go
+
+
+def _loaded(files: Files, path: Path, key: Key) -> Head | None:
+    try:
         data = read_whole(files, path, _LARGEST)
-        try:
-            ranked.append((_rank(read_head(data or b"", key)), path))
-        except JournalError:
-            return path
-    return min(ranked)[1]
+        return None if data is None else read_head(data, key)
+    except (JournalError, OSError):
+        return None
 
 
-def _rank(head: Head) -> tuple[int, str, str]:
-    return head.size, head.closed_through or "", head.time
+_NO_RANK: Final = (-1, "")
+_PAUSE: Final = 0.001
+
+
+def _rank(head: Head) -> tuple[int, str]:
+    return head.size, head.time

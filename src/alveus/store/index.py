@@ -17,11 +17,12 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from alveus.journal.record import DURABLE_KINDS, Kind, Novelty
-from alveus.journal.seal import Key
+from alveus.journal.seal import Checked, Key
 from alveus.store.files import Files, opened, write_all
 
 BLOCK: Final = 256
@@ -32,12 +33,12 @@ _DOMAIN: Final = b"alveus.idx.v1||"
 _KIND_AT: Final = 10
 _NOVELTY_AT: Final = 11
 _EPOCH: Final = date(1970, 1, 1)
-_KINDS: Final = {kind.value.encode(): number for number, kind in enumerate(Kind)}
-_NOVELTIES: Final = {novelty.value.encode(): number for number, novelty in enumerate(Novelty)}
+_KINDS: Final = {kind.value: number for number, kind in enumerate(Kind)}
+_NOVELTIES: Final = {novelty.value: number for number, novelty in enumerate(Novelty)}
 _UNKNOWN: Final = 255
 _KIND_NAMES: Final = tuple(Kind)
 _DURABLE: Final = bytes(number for number, kind in enumerate(Kind) if kind in DURABLE_KINDS)
-_ROUTINE: Final = _NOVELTIES[b"routine"]
+_ROUTINE: Final = _NOVELTIES["routine"]
 
 
 class Entry(NamedTuple):
@@ -54,23 +55,20 @@ class IndexDamaged(Exception):
     """A block's seal does not fit. The index has to be made again."""
 
 
-def entry_of(line: bytes, offset: int) -> bytes:
-    """The packed entry of a line (no LF) at `offset`. Never fails: an unreadable line gets an entry that says so."""
-    tail = line[line.rfind(b'},"novelty":"') + 13 :]
-    novelty, _, rest = tail.partition(b'"')
-    kind = line[line.find(b'","kind":"') + 10 :].partition(b'"')[0]
-    id_at, time_at = rest.find(b'"record_id":"') + 13, rest.rfind(b'"timestamp":"') + 13
-    try:
-        day = (date.fromisoformat(rest[time_at : time_at + 10].decode()) - _EPOCH).days
-        return _ENTRY.pack(
-            offset,
-            day,
-            _KINDS.get(kind, _UNKNOWN),
-            _NOVELTIES.get(novelty, _UNKNOWN),
-            bytes.fromhex(rest[id_at : id_at + 16].decode()),
-        )
-    except (ValueError, struct.error):
-        return _ENTRY.pack(offset, 0, _UNKNOWN, _UNKNOWN, bytes(8))
+def entry_of(record: Checked, offset: int) -> bytes:
+    """The packed entry of a valid record whose line begins at `offset`."""
+    return _ENTRY.pack(
+        offset,
+        _days(record.timestamp[:10]),
+        _KINDS[record.kind],
+        _NOVELTIES[record.novelty],
+        bytes.fromhex(record.record_id[:16]),
+    )
+
+
+@lru_cache(maxsize=64)
+def _days(day: str) -> int:
+    return (date.fromisoformat(day) - _EPOCH).days
 
 
 class Index:
@@ -108,6 +106,12 @@ class Index:
         with self._guard:
             self._fresh += entry
 
+    def add_unreadable(self, offset: int) -> None:
+        """An entry for a line that is not valid: whoever asks for anything is made to read it, and to name it."""
+        view = self.view()
+        day = view.entry(view.count - 1).day if view.count else _EPOCH
+        self.add(_ENTRY.pack(offset, (day - _EPOCH).days, _UNKNOWN, _UNKNOWN, bytes(8)))
+
     def forget(self) -> None:
         """Begin again with nothing."""
         with self._guard:
@@ -117,19 +121,26 @@ class Index:
                 self._files.unlink(self.path)
 
     def seal(self, on_disk: int) -> None:
-        """Write the whole blocks among the first `on_disk` records. Any writer writes the same bytes. Under the lock."""
+        """Write the whole blocks among the first `on_disk` records; under `heads_locked`. Writers agree on them."""
         blocks = on_disk // BLOCK - self._blocks
         if blocks <= 0 or self._read_only:
             return
         with opened(self._files, self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW) as fd:
-            if self._files.status(fd).st_size != self._blocks * _SIZE:
-                self._files.truncate(fd, self._blocks * _SIZE)  # torn, or another writer's same blocks
-            for _ in range(blocks):
+            for number in range(self._blocks, self._blocks + blocks):
                 entries = bytes(self._fresh[: BLOCK * _ENTRY.size])
-                write_all(self._files, fd, entries + self._mac(self._blocks, entries))
+                self._put(fd, number, entries + self._mac(number, entries))
                 with self._guard:
                     del self._fresh[: BLOCK * _ENTRY.size]
                     self._blocks += 1
+
+    def _put(self, fd: int, number: int, block: bytes) -> None:
+        """Block `number`, unless another writer was first; over what a crash or somebody else left there."""
+        start = number * _SIZE
+        if self._files.read(fd, _SIZE, start) == block:
+            return
+        if self._files.status(fd).st_size != start:
+            self._files.truncate(fd, start)
+        write_all(self._files, fd, block)
 
     def _mac(self, number: int, entries: bytes) -> bytes:
         return self._key.mac(_DOMAIN, self._chain + number.to_bytes(8, "little") + entries)
@@ -219,12 +230,12 @@ Wanted = Callable[[bytes, bytes], list[int]]
 """From the kinds and the novelties of a block, the places that are asked for."""
 
 
-def every(kinds: bytes, novelties: bytes) -> list[int]:
+def every(kinds: bytes, _novelties: bytes) -> list[int]:
     """Every record."""
     return list(range(len(kinds)))
 
 
-def informative(kinds: bytes, novelties: bytes) -> list[int]:
+def informative(_kinds: bytes, novelties: bytes) -> list[int]:
     """What is not routine; an unreadable line too, so that it is named and not passed over."""
     if novelties.count(_ROUTINE) == len(novelties):
         return []

@@ -109,10 +109,15 @@ def new_key() -> Key:
     return Key(secrets.token_bytes(KEY_BYTES))
 
 
+def staged_path(path: Path) -> Path:
+    """Where a key lies before it has its name."""
+    return path.with_name(path.name + ".new")
+
+
 def stage(files: Files, key: Key, path: Path) -> Path:
     """Write `key` durably beside `path`, as `<path>.new`: not yet the key of anything."""
     make_folders(files, path.parent)
-    staged = path.with_name(path.name + ".new")
+    staged = staged_path(path)
     with contextlib.suppress(FileNotFoundError):
         files.unlink(staged)
     key.hand_over(lambda secret: create(files, staged, secret))

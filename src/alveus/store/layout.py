@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -17,7 +18,7 @@ _LONGEST_NAME = 200
 """Room for the suffixes within the 255 bytes a file name may have."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Layout:
     """The paths of one agent under one home."""
 
@@ -25,15 +26,15 @@ class Layout:
     agent_id: str
     key_file: Path
 
-    @property
+    @cached_property
     def folder(self) -> Path:
         return self.home / "agents" / encode_name(self.agent_id)
 
-    @property
+    @cached_property
     def stream(self) -> Path:
         return self.folder / "stream.jsonl"
 
-    @property
+    @cached_property
     def anchors(self) -> Path:
         return self.folder / "anchors"
 

@@ -17,27 +17,51 @@ _LONGEST: Final = MAX_LINE + 1
 
 def forwards(files: Files, fd: int, start: int, end: int) -> Iterator[bytes]:
     """The lines in bytes start..end, each with its LF; the last may lack it."""
-    rest = b""
+    for _, lines in _blocks(files, fd, start, end):
+        yield from lines
+
+
+def placed(files: Files, fd: int, start: int, end: int) -> Iterator[tuple[int, bytes]]:
+    """As `forwards`, each line with the byte offset it begins at."""
+    for offset, lines in _blocks(files, fd, start, end):
+        for line in lines:
+            yield offset, line
+            offset += len(line)  # noqa: PLW2901
+
+
+def _blocks(files: Files, fd: int, start: int, end: int) -> Iterator[tuple[int, list[bytes]]]:
+    """Runs of lines with the offset of the first. Of a line that is too long only the beginning comes."""
+    rest, skipping = b"", False
     while start < end:
         piece = files.read(fd, min(PIECE, end - start), start)
         if not piece:
             break
-        start += len(piece)
+        offset, start = start - len(rest), start + len(piece)
+        if skipping:
+            over, found, piece = piece.partition(b"\n")
+            if not found:
+                continue
+            offset, skipping = offset + len(over) + 1, False
         lines = _split(rest + piece)
-        rest = b"" if lines[-1].endswith(b"\n") else lines.pop()
-        yield from lines
+        rest = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
+        if lines:
+            yield offset, lines
         if len(rest) > _LONGEST:
-            break
+            yield start - len(rest), [rest[:_LONGEST] + b"\n"]
+            rest, skipping = b"", True
     if rest:
-        yield rest[: _LONGEST + 1]
+        yield start - len(rest), [rest]
 
 
 def backwards(files: Files, fd: int, start: int, end: int) -> Iterator[tuple[int, bytes]]:
-    """The lines in bytes start..end, last first, each as (offset, line without LF). `end` must end a line."""
+    """The lines in bytes start..end, last first, each as (offset, line without LF). `end` must end a line.
+
+    Of a line that is too long only the end comes.
+    """
     if end <= start:
         return
     at, rest = end - 1, b""
-    while at > start and len(rest) <= _LONGEST:
+    while at > start:
         size = min(PIECE, at - start)
         at -= size
         piece = files.read(fd, size, at) + rest
@@ -47,7 +71,8 @@ def backwards(files: Files, fd: int, start: int, end: int) -> Iterator[tuple[int
             place -= len(line)
             yield place, line
             place -= 1
-    yield at, rest[: _LONGEST + 1]
+        rest = rest[: _LONGEST + 1]
+    yield at, rest
 
 
 def line_at(files: Files, fd: int, offset: int, guess: int = 4096) -> bytes:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NoReturn
 
-from alveus.errors import JournalError, Locked, StoreError, StoreUncertain
+from alveus.errors import AlveusError, JournalError, Locked, StoreError, StoreUncertain
 from alveus.store.files import Files, opened, sync_folder, write_all
 
 SHARED_SYNC_SECONDS: Final = 0.05
@@ -45,12 +45,14 @@ class Log:
         self.path = path
         self.files = files
         self.follow = follow
+        self.after_sync: Callable[[], None] = _nothing
         self.generation = 0
         self.read_only = read_only
         self.timeout = timeout
         self.end = 0
         self.count = 0
         self.synced = 0
+        self.size = 0
         self._synced_end = 0
         self._pending: deque[tuple[int, int, bytes]] = deque()
         self._retired: list[int] = []
@@ -60,7 +62,13 @@ class Log:
 
     def _open(self) -> int:
         flags = os.O_RDONLY if self.read_only else os.O_RDWR | os.O_APPEND
-        return self.files.open(self.path, flags | os.O_NOFOLLOW)
+        return self._identified(self.files.open(self.path, flags | os.O_NOFOLLOW | os.O_NONBLOCK))
+
+    def _identified(self, fd: int) -> int:
+        """The descriptor, having noted which file it is."""
+        status = self.files.status(fd)
+        self._file = (status.st_ino, status.st_dev)
+        return fd
 
     def _start_anew(self) -> None:
         self._pid = os.getpid()
@@ -68,6 +76,7 @@ class Log:
         self._state = threading.Condition()
         self._syncing = False
         self._dirty = threading.Event()
+        self._urgent = threading.Event()
         self._closed = threading.Event()
         self._syncer: threading.Thread | None = None
 
@@ -80,7 +89,18 @@ class Log:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the lock, the owner's `follow` having caught up. Raises Locked after `timeout` seconds, Moved after a rotation."""
+        """Hold the lock, the owner having caught up. Raises as `lock`."""
+        self.lock()
+        try:
+            yield
+        finally:
+            self.unlock()
+
+    def lock(self) -> None:
+        """Take the lock and let the owner catch up; every `lock` needs its `unlock`.
+
+        Raises Locked after `timeout` seconds, Moved after a rotation, StoreUncertain when poisoned.
+        """
         self._check_fork()
         deadline = time.monotonic() + self.timeout
         if not self._mutex.acquire(timeout=self.timeout):
@@ -90,11 +110,17 @@ class Log:
             self._lock_file(deadline)
             try:
                 self.follow()
-                yield
-            finally:
-                self._unlock()
-        finally:
+            except BaseException:
+                self._unlock_file()
+                raise
+        except BaseException:
             self._mutex.release()
+            raise
+
+    def unlock(self) -> None:
+        """Let the lock go."""
+        self._unlock_file()
+        self._mutex.release()
 
     def _lock_file(self, deadline: float) -> None:
         pause = 0.0002
@@ -109,13 +135,13 @@ class Log:
             self._reopen()
 
     def _is_current(self) -> bool:
-        mine = self.files.status(self.fd)
         try:
             there = self.files.stat(self.path)
         except FileNotFoundError:
-            self._unlock()
+            self._unlock_file()
             raise Moved from None
-        return (mine.st_ino, mine.st_dev) == (there.st_ino, there.st_dev)
+        self.size = there.st_size
+        return self._file == (there.st_ino, there.st_dev)
 
     def _reopen(self) -> None:
         self._retire(self.fd)
@@ -128,7 +154,7 @@ class Log:
             self.files.unlock(fd)
         self._retired.append(fd)
 
-    def _unlock(self) -> None:
+    def _unlock_file(self) -> None:
         with contextlib.suppress(OSError):  # closing the descriptor releases it all the same
             self.files.unlock(self.fd)
 
@@ -144,6 +170,11 @@ class Log:
             self.files.close(self.fd)
             self.fd = self._open()
             self._start_anew()
+
+    @property
+    def poison(self) -> str:
+        """Why this log writes no more, or an empty string."""
+        return self._poison or ""
 
     def _check_poison(self) -> None:
         if self._poison is not None:
@@ -166,7 +197,8 @@ class Log:
         with self._state:
             self.end += len(data)
             self.count += lines
-            self._pending.append((self.count, self.end, data))
+            if not self.read_only:
+                self._pending.append((self.count, self.end, data))
 
     def _take_back(self, error: OSError) -> NoReturn:
         try:
@@ -227,7 +259,7 @@ class Log:
         try:
             with self.locked():
                 self._copy_to_new_file()
-        except (OSError, JournalError, Locked) as worse:
+        except (OSError, JournalError, Locked, Moved) as worse:
             self._poison = (
                 f"syncing failed ({error.strerror}) and so did copying the journal ({worse}): the first {self.synced} "
                 f"records are known to be on disk, the {self.count - self.synced} after them are not"
@@ -249,7 +281,7 @@ class Log:
         except BaseException:
             self.files.close(fd)
             raise
-        old, self.fd = self.fd, fd
+        old, self.fd = self.fd, self._identified(fd)
         self._retire(old)
         sync_folder(self.files, self.path.parent)
 
@@ -266,14 +298,21 @@ class Log:
 
     # Shared syncs
 
-    def defer(self) -> None:
-        """Have the lines so far synced within 50 ms; at once when 256 of them, or 8 MiB, are waiting."""
-        with self._state:
-            lines = self.count - self.synced
-            size = self.end - self._synced_end
-        if lines >= SHARED_SYNC_LINES or size >= SHARED_SYNC_BYTES:
+    def defer(self, *, at_once: bool = False) -> None:
+        """Have the lines so far synced, and `after_sync` called, in the background: at once or within 50 ms.
+
+        256 lines or 8 MiB make it at once; twice as many are waited for, so that no more are ever in the air.
+        """
+        lines, size = self.count - self.synced, self.end - self._synced_end
+        if lines >= 2 * SHARED_SYNC_LINES or size >= 2 * SHARED_SYNC_BYTES:
             self.wait(self.count)
-        elif not self._dirty.is_set():
+        if at_once or lines >= SHARED_SYNC_LINES or size >= SHARED_SYNC_BYTES:
+            self._urgent.set()
+        self.nudge()
+
+    def nudge(self) -> None:
+        """Have the syncing thread look; for whoever holds the lock, since it waits for nothing."""
+        if not self._dirty.is_set():
             self._dirty.set()
             self._ensure_syncer()
 
@@ -283,23 +322,30 @@ class Log:
             self._syncer.start()
 
     def _sync_soon(self) -> None:
-        dirty, closed = self._dirty, self._closed
-        while not closed.is_set():
+        dirty, urgent, closed = self._dirty, self._urgent, self._closed
+        while not closed.is_set():  # asked again after every `clear`, which may have undone the signal of `close`
             dirty.wait()
-            closed.wait(SHARED_SYNC_SECONDS)
+            urgent.wait(SHARED_SYNC_SECONDS)
             dirty.clear()
-            # A failure has poisoned the log; the next call that touches it says so.
-            with contextlib.suppress(StoreError):
+            urgent.clear()
+            # A failure has poisoned the log, or leaves the head behind: the next call that needs either says so.
+            with contextlib.suppress(AlveusError, OSError, Moved):
                 self.wait(self.count)
+                self.after_sync()
 
     def close(self) -> None:
         """Stop the syncing thread and let the file go; syncs nothing."""
         self._closed.set()
         self._dirty.set()
+        self._urgent.set()
         if self._syncer is not None and self._pid == os.getpid():
             self._syncer.join()
         for fd in (*self._retired, self.fd):
             self.files.close(fd)
+
+
+def _nothing() -> None:
+    """What there is to do after a sync, until the owner says."""
 
 
 def truncate_durably(files: Files, path: Path, size: int) -> None:

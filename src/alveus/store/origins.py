@@ -1,12 +1,14 @@
 """Which items of which sources are in the journal: what makes an import idempotent. spec/journal.md, section 4.
 
-Derived, in SQLite beside the stream (`memory.db`), remade from the stream when missing or damaged. It is
-asked under the journal's lock, having read the stream up to its end; what it answers is checked against the record itself before it is believed.
+Derived, in SQLite beside the stream (`memory.db`), remade from the stream when missing or damaged. It is asked under
+the journal's lock, having read the stream up to its end; what it answers is checked against the record itself before
+it is believed.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from alveus.errors import StoreError
 from alveus.journal import canonical
 
 _SCHEMA: Final = """
@@ -40,10 +43,19 @@ def digest_of(content: str) -> bytes:
     return sha256(content.encode("utf-8", "surrogatepass")).digest()[:_DIGEST]
 
 
+def _unavailable(error: sqlite3.Error) -> StoreError:
+    return StoreError(
+        f"memory.db, which knows what was imported, cannot be used: {error}",
+        code="origins_unavailable",
+        hint="try again; if it stays so, delete memory.db: it is made again from the journal",
+    )
+
+
 class Origins:
-    """The origins of one agent, all chains together."""
+    """The origins of one agent, all chains together. Not to be used by a forked child (`pid`)."""
 
     def __init__(self, path: Path) -> None:
+        self.pid = os.getpid()
         self._path = path
         self._db = self._connect()
         self._recent: dict[tuple[str, int], dict[bytes, Known]] = {}
@@ -53,6 +65,8 @@ class Origins:
     def _connect(self) -> sqlite3.Connection:
         try:
             return self._open()
+        except sqlite3.OperationalError as error:  # locked, or no room: the file itself may be sound
+            raise _unavailable(error) from error
         except sqlite3.DatabaseError:
             for suffix in ("", "-wal", "-shm"):
                 self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
@@ -66,24 +80,31 @@ class Origins:
         self._path.chmod(0o600)
         return db
 
+    @contextlib.contextmanager
+    def _asking(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise _unavailable(error) from error
+
     def progress(self, chain: str) -> tuple[int, int]:
         """How far this chain has been read: (records, bytes)."""
         if chain in self._progress:
             return self._progress[chain]
-        row = self._db.execute("SELECT size, offset FROM origin_progress WHERE chain = ?", (chain,)).fetchone()
+        with self._asking():
+            row = self._db.execute("SELECT size, offset FROM origin_progress WHERE chain = ?", (chain,)).fetchone()
         return (row[0], row[1]) if row else (0, 0)
 
-    def read(self, chain: str, lines: Iterable[bytes], size: int, offset: int) -> None:
-        """Take the lines from record `size` at byte `offset` on."""
-        for line in lines:
+    def read(self, chain: str, lines: Iterable[tuple[int, bytes]], size: int, end: int) -> None:
+        """Take the lines (each with its byte offset) from record `size` on; they end at byte `end`."""
+        for offset, line in lines:
             if _MARK in line:
                 self._note(chain, line, offset)
             size += 1
-            offset += len(line) + 1
             if len(self._waiting) >= 10_000:
-                self._progress[chain] = (size, offset)
+                self._progress[chain] = (size, offset + len(line) + 1)
                 self._save(chain)
-        self._progress[chain] = (size, offset)
+        self._progress[chain] = (size, end)
 
     def _note(self, chain: str, line: bytes, offset: int) -> None:
         item = _item_of(line)
@@ -95,12 +116,11 @@ class Origins:
 
     def find(self, name: str, part: int) -> dict[bytes, Known]:
         """The item's records by the digest of their content; empty for an unknown item."""
-        found = {
-            bytes(digest): Known(chain, offset)
-            for digest, chain, offset in self._db.execute(
+        with self._asking():
+            rows = self._db.execute(
                 "SELECT digest, chain, offset FROM origin WHERE name = ? AND part = ?", (name, part)
-            )
-        }
+            ).fetchall()
+        found = {bytes(digest): Known(chain, offset) for digest, chain, offset in rows}
         return found | self._recent.get((name, part), {})
 
     def save(self, chain: str, on_disk: int) -> None:
@@ -122,13 +142,15 @@ class Origins:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+        with self._asking():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    self._db.execute("ROLLBACK")
+                raise
 
     def forget(self) -> None:
         """Begin again with nothing, after an answer that was not true."""
@@ -148,6 +170,7 @@ def _item_of(line: bytes) -> tuple[str, int, str] | None:
     try:
         record = canonical.decode(line)
         hc = record["metadata"]["hc"]
-        return hc["origin"], (hc.get("part") or [0])[0], record["content"]
-    except (ValueError, KeyError, TypeError):
+        name, part, content = hc["origin"], hc.get("part", [0])[0], record["content"]
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         return None
+    return (name, part, content) if (type(name), type(part), type(content)) == (str, int, str) else None

@@ -29,10 +29,8 @@ class Past:
     def oldest_first(self) -> Iterator[Found]:
         """Every record, in the order written."""
         for stream in self._streams:
-            offset = 0
-            for line in stream.forwards():
+            for offset, line in stream.forwards():
                 yield read(stream, line, offset)
-                offset += len(line) + 1
 
     def newest_first(self, *, include_routine: bool) -> Iterator[Found]:
         """The records, last first; without the routine ones the cost follows what comes out."""
@@ -102,9 +100,8 @@ def read(stream: Stream, line: bytes, offset: int) -> Found:
 def content_of(line: bytes) -> str:
     """The content of a line that has not been checked; empty for a line that is none."""
     try:
-        record = canonical.decode(line)
-        content = record["content"]
-    except (ValueError, KeyError, TypeError):
+        content = canonical.decode(line)["content"]
+    except (ValueError, KeyError, TypeError, RecursionError):
         return ""
     return content if isinstance(content, str) else ""
 
@@ -163,7 +160,5 @@ def _lines_of_day(stream: Stream, day: date) -> Iterator[tuple[bytes, int]]:
             stream.rebuild_index()
             continue
         break
-    offset = place_of(stream, first)
-    for _, line in zip(range(first, after), stream.forwards(offset), strict=False):
+    for _, (offset, line) in zip(range(first, after), stream.forwards(place_of(stream, first)), strict=False):
         yield line, offset
-        offset += len(line) + 1

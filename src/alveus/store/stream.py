@@ -14,15 +14,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from alveus.errors import JournalError, Locked, StoreError
-from alveus.journal.chain import Fault, Link, closing_of, link_at
+from alveus.journal.chain import Fault, Link, closing_in, link_at
 from alveus.journal.head import Head, Tree, leaf_hash, make_head
-from alveus.journal.seal import Checked, Invalid, Key, Sealed, check, digest
+from alveus.journal.seal import Checked, Invalid, Key, Sealed, check, digest, format_time
 from alveus.store import lines
 from alveus.store.files import Files, exists, opened, sync_folder, write_all
-from alveus.store.heads import load_head, save_head
+from alveus.store.heads import heads_locked, load_head, save_head
 from alveus.store.index import Index, IndexDamaged, Wanted, entry_of, every, informative, informative_unsigned
 from alveus.store.keys import kid_in
 from alveus.store.log import Log, Moved, truncate_durably
@@ -42,12 +42,15 @@ class Torn:
     sha256: str
 
 
-Follower = Callable[[Checked, int], None]
-"""Told of each record that another writer appended, and of the byte offset of its line."""
+Follower = Callable[[Checked], None]
+"""Told of each record that another writer appended."""
 
 
 class Stream:
-    """An open chain. `refused` says why it cannot be written, or is empty."""
+    """An open chain. `refused` says why it cannot be written, or is empty.
+
+    `_whole` is false while `link`, `tree` and the disk may disagree: an interrupt there makes the next call look again.
+    """
 
     def __init__(self, path: Path, files: Files, key: Key, agent_id: str, *, read_only: bool, timeout: float) -> None:
         self.path = path
@@ -59,6 +62,7 @@ class Stream:
         self.closed_through: str | None = None
         self._generation = 0
         self._marked: tuple[Link, Tree] | None = None
+        self._whole = True
         if not exists(files, path):
             raise JournalError(
                 f"there is no journal at {path}, though its key or its head is there",
@@ -73,6 +77,7 @@ class Stream:
             self._head_at = time.monotonic()
             self.index = Index(beside(path, ".idx"), files, key, self.link.chain or "", read_only=bool(self.refused))
             self._load_index()
+            self.log.after_sync = self._after_sync
             self.refresh()
         except BaseException:
             self.log.close()
@@ -120,8 +125,7 @@ class Stream:
             raise self._damage("fork_of_head", "the record the head ends with is not there", link.offset)
         last = check(line, self.key)
         link.last_time = last.timestamp
-        if last.kind == "identity_change":
-            link.closing = closing_of(last.object()["metadata"])
+        link.closing = closing_in(last)
 
     def _damage(self, code: str, detail: str, offset: int) -> JournalError:
         return JournalError(
@@ -139,9 +143,15 @@ class Stream:
         except IndexDamaged:
             self.index.forget()
             start = 0
-        for raw in lines.forwards(self.files, self.log.fd, start, self.link.offset):
-            self.index.add(entry_of(raw[:-1], start))
-            start += len(raw)
+        self._index_from(start)
+
+    def _index_from(self, start: int) -> None:
+        """Entries for the lines from byte `start` on. Only what is valid is classed: the rest has to be read."""
+        for offset, raw in lines.placed(self.files, self.log.fd, start, self.link.offset):
+            try:
+                self.index.add(entry_of(check(raw[:-1], self.key), offset))
+            except Invalid:
+                self.index.add_unreadable(offset)
 
     def _indexed_end(self) -> int:
         view = self.index.view()
@@ -154,11 +164,7 @@ class Stream:
         """Make the index again from the stream, after it was found damaged."""
         with self._held():
             self.index.forget()
-            start = 0
-            for raw in lines.forwards(self.files, self.log.fd, 0, self.link.offset):
-                self.index.add(entry_of(raw[:-1], start))
-                start += len(raw)
-            self.index.seal(self.log.synced)
+            self._index_from(0)
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[None]:
@@ -172,18 +178,20 @@ class Stream:
 
     def refresh(self) -> None:
         """See what others have appended. A writer that finds a torn tail sets it aside."""
-        if self.log.read_only:
+        if self.log.read_only or self.log.poison:
             self._follow_reading()
         else:
             with self.log.locked():
                 pass
 
     def _follow_reading(self) -> None:
-        if not self._same_file():
-            raise Moved
         end = self.files.status(self.log.fd).st_size
-        with contextlib.suppress(Invalid):
+        if not self._whole or not self._same_file() or end < self.link.offset:
+            raise Moved
+        try:
             self._take_lines(end)
+        except Invalid:
+            self._check_prefix()  # what was read may have been a write that was taken back
 
     def _same_file(self) -> bool:
         try:
@@ -200,10 +208,14 @@ class Stream:
 
     def _follow(self) -> None:
         """Under the lock, before anything else."""
+        if not self._whole:
+            raise Moved  # an interrupt came between the disk and what we know of it
         if self.log.generation != self._generation:
+            if self.link.size == 0:
+                raise Moved
             self._check_prefix()
             self._generation = self.log.generation
-        end = self.files.status(self.log.fd).st_size
+        end = self.log.size
         if end < self.link.offset:
             raise self._damage("short_of_head", f"it was cut to {end} bytes while it was open", end)
         if end == self.link.offset:
@@ -220,22 +232,24 @@ class Stream:
             if not raw.endswith(b"\n"):
                 raise Invalid("torn_tail", "the last line has no end")
             record, offset = check(raw[:-1], self.key), self.link.offset
-            self._take(record)
+            self.link.take(record)
+            self._whole = False
+            self.tree.append(leaf_hash(record.line))
+            self.index.add(entry_of(record, offset))
             self.log.adopt(raw, 1)
             for follower in self.followers:
-                follower(record, offset)
-
-    def _take(self, record: Checked) -> None:
-        offset = self.link.offset
-        self.link.take(record)
-        self.tree.append(leaf_hash(record.line))
-        self.index.add(entry_of(record.line, offset))
+                follower(record)
+            self._whole = True
+        if not self.log.read_only and self.log.count - self.log.synced >= HEAD_RECORDS:
+            self.log.nudge()
 
     # Recovering
 
     def _set_aside(self, invalid: Invalid, end: int) -> None:
         """From the first invalid byte on, into a file of its own; fails closed where that would hide a loss."""
-        start = self.link.offset
+        start, head = self.link.offset, load_head(self.files, self.path, self.key)
+        if isinstance(head, Fault) or head.chain != self.link.chain:
+            raise Moved  # another chain lies here now: none of this is ours to touch
         for raw in lines.forwards(self.files, self.log.fd, start, end):
             with contextlib.suppress(Invalid):
                 later = check(raw[:-1], self.key) if raw.endswith(b"\n") else None
@@ -257,24 +271,25 @@ class Stream:
         stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime()) + f"{time.time_ns() % 10**9:09d}Z"
         aside = self.path.with_name(f"{self.path.name}.torn-{stamp}")
         state = hashlib.sha256()
-        with opened(self.files, aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW) as fd:
-            for at in range(start, end, _COPY_PIECE):
-                piece = self.files.read(self.log.fd, min(_COPY_PIECE, end - at), at)
-                state.update(piece)
-                write_all(self.files, fd, piece)
-            self.files.sync(fd)
-        sync_folder(self.files, aside.parent)
+        try:
+            with opened(self.files, aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW) as fd:
+                for at in range(start, end, _COPY_PIECE):
+                    piece = self.files.read(self.log.fd, min(_COPY_PIECE, end - at), at)
+                    state.update(piece)
+                    write_all(self.files, fd, piece)
+                self.files.sync(fd)
+            sync_folder(self.files, aside.parent)
+        except OSError:
+            with contextlib.suppress(OSError):
+                self.files.unlink(aside)
+            raise
         return Torn(name=aside.name, size=end - start, sha256=state.hexdigest())
 
     # Appending
 
-    @contextlib.contextmanager
-    def batch(self) -> Iterator[Batch]:
-        """Hold the journal's lock, caught up, to add records. Raises StoreError if the stream is refused."""
-        self.check_writable()
-        with self.log.locked():
-            self.check_writable()
-            yield Batch(self)
+    def batch(self) -> Batch:
+        """Records to be added under the journal's lock, caught up, in a `with`. Raises StoreError if it is refused."""
+        return Batch(self)
 
     def check_writable(self) -> None:
         """Raises StoreError unless this stream can be written."""
@@ -287,42 +302,44 @@ class Stream:
 
     def commit(self, batch: Batch) -> None:
         """Write the batch, under the lock. Its records are on disk once `settle` says so."""
-        first = self.link.offset
-        self.log.append(b"".join([record.line + b"\n" for record in batch.records]), len(batch.records))
+        first, data = self.link.offset, b"".join([record.line + b"\n" for record in batch.records])
+        self._whole = False
+        try:
+            self.log.append(data, len(batch.records))
+        except StoreError:
+            self._whole = True
+            raise
         # The commit point. Before the line above nothing happened; after it the records are whole to every reader,
         # and a crash leaves either all of them or a torn tail that the next opening sets aside.
         self.link = batch.link
         for record in batch.records:
             self.tree.append(leaf_hash(record.line))
-            self.index.add(entry_of(record.line, first))
+            self.index.add(entry_of(record, first))
             first += len(record.line) + 1
+        self._whole = True
         if self.link.size - self._head_size >= HEAD_RECORDS or time.monotonic() - self._head_at >= HEAD_SECONDS:
             self._mark()
 
-    def settle(self, count: int, *, durable: bool) -> bool:
-        """Have the first `count` records on disk, at once or soon; outside the lock. True when a head was written."""
+    def settle(self, count: int, *, durable: bool) -> None:
+        """Have the first `count` records on disk, now or soon, and the head not far behind; outside the lock."""
         if durable:
             self.log.wait(count)
-        else:
-            self.log.defer()
-        mark, self._marked = self._marked, None
-        if mark is None:
-            return False
-        self._write_head(mark)
-        return True
+        if not durable or self._marked is not None:
+            self.log.defer(at_once=self._marked is not None)
 
     def _mark(self) -> None:
         """Note the end of the chain, under the lock: the next head will describe it, once it is on disk."""
         self._marked = (self.link.copy(), self.tree.copy())
         self._head_size, self._head_at = self.link.size, time.monotonic()
 
-    def _write_head(self, mark: tuple[Link, Tree]) -> None:
-        self.log.wait(mark[0].size)
-        with self.log.locked():
-            self._write_head_locked(mark)
+    def _after_sync(self) -> None:
+        mark = self._marked
+        if mark is not None and mark[0].size <= self.log.synced:
+            self._marked = None
+            self._write_head(*mark)
 
-    def _write_head_locked(self, mark: tuple[Link, Tree]) -> None:
-        link, tree = mark
+    def _write_head(self, link: Link, tree: Tree) -> None:
+        """A head of what is on disk, and the index blocks it covers."""
         head = make_head(
             tree,
             chain=link.chain or "",
@@ -332,14 +349,20 @@ class Stream:
             closed_through=self.closed_through,
             time=format_time(datetime.now(UTC)),
         )
-        save_head(self.files, self.path, self.key, head)
-        self.index.seal(link.size)
+        with heads_locked(self.files, self.path.parent, self.log.timeout):
+            if not self._same_file():
+                return  # a rotation came first: these are not this chain's heads any more
+            self.closed_through = save_head(self.files, self.path, self.key, head).closed_through
+            self.index.seal(link.size)
 
     def save_head(self) -> None:
         """Write a head of everything so far, once it is on disk."""
         with self.log.locked():
             self._mark()
-        self.settle(self.log.count, durable=True)
+            mark, self._marked = self._marked, None
+        self.log.wait(self.link.size)
+        if mark is not None:
+            self._write_head(*mark)
 
     @contextlib.contextmanager
     def headed(self) -> Iterator[Link]:
@@ -349,7 +372,7 @@ class Stream:
             self.save_head()
             with self.log.locked():
                 if self.log.synced >= self.link.size:
-                    self._write_head_locked((self.link.copy(), self.tree.copy()))
+                    self._write_head(self.link, self.tree)
                     yield self.link
                     return
         raise Locked("other processes write too fast to close anything now", hint="try again")
@@ -357,13 +380,15 @@ class Stream:
     def close_through(self, day: str) -> None:
         """Close the days up to `day` in the head; under `headed`."""
         self.closed_through = day
-        self._write_head_locked((self.link.copy(), self.tree.copy()))
+        self._write_head(self.link, self.tree)
 
     def close(self) -> None:
         """Write the head if it lags, and let the files go."""
         try:
-            if not self.refused and self.link.size > self._head_size:
-                self.save_head()
+            lags = self.link.size > self._head_size or self._marked is not None
+            if lags and self._whole and not self.refused and not self.log.poison:
+                with contextlib.suppress(Moved):  # whoever moved the file wrote its head
+                    self.save_head()
         finally:
             self.log.close()
 
@@ -383,9 +408,10 @@ class Stream:
         """The line that begins at `offset`, without LF."""
         return lines.line_at(self.files, self.log.fd, offset)
 
-    def forwards(self, start: int = 0) -> Iterator[bytes]:
-        """The lines from byte `start` to the end as it is now, without LF."""
-        return (raw.removesuffix(b"\n") for raw in lines.forwards(self.files, self.log.fd, start, self.link.offset))
+    def forwards(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
+        """The lines from byte `start` to the end as it is now, without LF, each with its byte offset."""
+        placed = lines.placed(self.files, self.log.fd, start, self.link.offset)
+        return ((offset, raw.removesuffix(b"\n")) for offset, raw in placed)
 
     def backwards(self) -> Iterator[tuple[int, bytes]]:
         """The lines from the end as it is now, last first, without LF, each with its byte offset."""
@@ -397,8 +423,21 @@ class Batch:
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
-        self.link = stream.link.copy()
+        self.link = stream.link
         self.records: list[Checked] = []
+
+    def __enter__(self) -> Self:
+        stream = self._stream
+        stream.check_writable()
+        stream.log.lock()
+        if stream.refused:
+            stream.log.unlock()
+            stream.check_writable()
+        self.link = stream.link.copy()
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._stream.log.unlock()
 
     @property
     def synced(self) -> int:
@@ -447,11 +486,6 @@ def torn_files(files: Files, folder: Path) -> list[Torn]:
                 size += len(piece)
         found.append(Torn(name=name, size=size, sha256=state.hexdigest()))
     return found
-
-
-def format_time(moment: datetime) -> str:
-    """The journal's form of a UTC instant: six decimals, `Z`."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def beside(stream: Path, suffix: str) -> Path:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from alveus.errors import JournalError, NotFound
-from alveus.journal.chain import Fault, closing_of
+from alveus.journal.chain import Fault, closing_in
 from alveus.journal.seal import Checked, Invalid, Key, check
 from alveus.store import lines
 from alveus.store.creation import agents_locked, archives, begin_stream
 from alveus.store.files import Files, exists, opened, sync_folder
-from alveus.store.heads import head_paths, load_head
+from alveus.store.heads import head_paths, heads_locked, load_head
 from alveus.store.keys import KeyRing, read_secret
 from alveus.store.layout import Layout
 
@@ -52,7 +52,7 @@ def closed_chain(files: Files, ring: KeyRing, path: Path) -> Closed | None:
         return None
     with contextlib.suppress(Invalid):
         last = check(line, ring.for_line(line))
-        closing = closing_of(last.object()["metadata"]) if last.kind == "identity_change" else None
+        closing = closing_in(last)
         if closing is not None and last.chain is not None:
             return Closed(path=path, chain=last.chain, kid=ring.for_line(line).kid, last=last, **closing)
     return None
@@ -79,12 +79,13 @@ def finish_succession(files: Files, layout: Layout, ring: KeyRing, timeout: floa
         closed = _unfinished(files, layout, ring)
         if closed is None:
             return ring
-        _move_files(files, layout, closed)
-        head = load_head(files, archive_path(layout, closed.chain), ring.get_required(closed.kid))
-        closed_through = None if isinstance(head, Fault) else head.closed_through
-        _swap_keys(files, layout, ring, closed)
-        ring = load_keys(files, layout)
-        begin_stream(files, layout, ring.current, closed.next_chain, closed_through=closed_through)
+        with heads_locked(files, layout.folder, timeout):
+            _move_files(files, layout, closed)
+            head = load_head(files, archive_path(layout, closed.chain), ring.get_required(closed.kid))
+            closed_through = None if isinstance(head, Fault) else head.closed_through
+            _swap_keys(files, layout, ring, closed)
+            ring = load_keys(files, layout)
+            begin_stream(files, layout, ring.current, closed.next_chain, closed_through=closed_through)
         return ring
 
 

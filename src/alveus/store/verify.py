@@ -9,14 +9,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pickle  # noqa: S403  (only between this process and the children it started; no key is in it)
+import pickle
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from alveus.journal.anchor import make_anchor
 from alveus.journal.chain import (
     BASIC_GAPS,
     ChainState,
@@ -26,8 +28,10 @@ from alveus.journal.chain import (
     Fault,
     Link,
     Walked,
+    closing_in,
     judge_head,
     link_at,
+    opening_of,
     state_of,
     walk,
     walk_piece,
@@ -36,13 +40,12 @@ from alveus.journal.head import Head, Tree
 from alveus.journal.seal import Invalid, Key, check, digest
 from alveus.store import lines
 from alveus.store.anchors import closed_days, disagreement, load_anchor
-from alveus.journal.anchor import make_anchor
 from alveus.store.files import DISK, Files, opened
 from alveus.store.heads import load_head
 from alveus.store.keys import KeyRing
 from alveus.store.layout import Layout
 from alveus.store.log import Log
-from alveus.store.succession import Closed, predecessors
+from alveus.store.succession import predecessors
 
 SMALLEST_PIECE: Final = 4 << 20
 
@@ -81,9 +84,11 @@ def verify_agent(
 ) -> ChainVerdict:
     """Walk all chains of the agent and compare them with heads, closed days and known roots; never raises for data."""
     days = closed_days(files, layout.anchors)
+    sizes = tuple(sorted({one.size for one in known}))
+    walker = _Walker(files, layout.agent_id, sizes, tuple(days), since_head=since_head, jobs=jobs)
     reports: list[Report] = []
     for path, key in _chains(files, layout, ring):
-        reports.append(_walk_file(files, layout, path, key, known, days, since_head=since_head, jobs=jobs))
+        reports.append(walker.walk_file(path, key))
         fault = _fault_of(files, reports, timeout)
         if fault is not None:
             return _verdict(layout, reports, fault)
@@ -92,148 +97,118 @@ def verify_agent(
 
 
 def _chains(files: Files, layout: Layout, ring: KeyRing) -> Iterator[tuple[Path, Key]]:
-    chain, key = _first_chain(files, layout.stream, ring)
+    chain = _first_chain(files, layout.stream, ring.current)
     for closed in predecessors(files, layout, ring, chain):
-        yield closed.path, ring.get(closed.kid) or ring.current
-    yield layout.stream, key
+        yield closed.path, ring.get_required(closed.kid)
+    yield layout.stream, ring.current
 
 
-def _first_chain(files: Files, path: Path, ring: KeyRing) -> tuple[str | None, Key]:
+def _first_chain(files: Files, path: Path, key: Key) -> str | None:
     """The chain a stream belongs to, by its first record or, before one is written, by its head."""
     try:
-        with opened(files, path, os.O_RDONLY | os.O_NOFOLLOW) as fd:
+        with opened(files, path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK) as fd:
             line = lines.line_at(files, fd, 0)
     except FileNotFoundError:
-        return None, ring.current
-    key = ring.current
+        return None
     with contextlib.suppress(Invalid):
-        return check(line, key).chain, key
+        return check(line, key).chain
     head = load_head(files, path, key)
-    return (head.chain if isinstance(head, Head) else None), key
+    return head.chain if isinstance(head, Head) else None
 
 
-def _walk_file(
-    files: Files,
-    layout: Layout,
-    path: Path,
-    key: Key,
-    known: Sequence[Known],
-    days: Sequence[str],
-    *,
-    since_head: bool,
-    jobs: int,
-) -> Report:
-    head = load_head(files, path, key)
-    sizes = {one.size for one in known} | ({head.size} if isinstance(head, Head) else set())
-    try:
-        with opened(files, path, os.O_RDONLY | os.O_NOFOLLOW) as fd:
-            end = files.status(fd).st_size
-            if since_head and isinstance(head, Head) and head.size and head.bytes <= end:
-                return _walk_from_head(files, layout, path, fd, end, key, head)
-            if jobs > 1 and end >= 2 * SMALLEST_PIECE:
-                walked = _walk_in_pieces(files, path, fd, end, key, layout.agent_id, sizes, days, jobs)
-            else:
-                walked = walk(
-                    lines.forwards(files, fd, 0, end), key, Link(agent_id=layout.agent_id), sizes=sizes, days=days
-                )
-    except OSError as error:
-        code = "stream_missing" if isinstance(error, FileNotFoundError) else "stream_unreadable"
-        link = Link(agent_id=layout.agent_id)
-        fault = Fault(code=code, detail=f"{path}: {error.strerror}", offset=0)
-        return Report(path=path, key=key, head=head, walked=Walked(first=link, link=link, tree=Tree(), fault=fault))
-    return Report(path=path, key=key, head=head, walked=walked)
+# Walking files, whole, from the head, or in pieces
 
 
-def _walk_from_head(files: Files, layout: Layout, path: Path, fd: int, end: int, key: Key, head: Head) -> Report:
-    """`--since-head`: the last record before the head has to be the head's; nothing before it is looked at."""
-    link = link_at(head, layout.agent_id, "")
-    line = lines.last_line(files, fd, head.bytes)
-    try:
-        if line is None or digest(line) != head.last_line_sha256:
-            raise Invalid("fork_of_head", "the record the head ends with is not there")
-        link.last_time = check(line, key).timestamp
-    except Invalid as invalid:
-        fault = Fault(code=invalid.code, detail=invalid.detail, chain=head.chain, line=head.size, offset=head.bytes)
-        walked = Walked(first=link.copy(), link=link, tree=head.tree(), fault=fault)
-    else:
-        walked = walk(lines.forwards(files, fd, head.bytes, end), key, link, tree=head.tree(), sizes={head.size})
-    return Report(path=path, key=key, head=head, walked=walked, skipped=head.size)
-
-
-# In pieces
-
-
-def _walk_in_pieces(
-    files: Files,
-    path: Path,
-    fd: int,
-    end: int,
-    key: Key,
-    agent_id: str,
-    sizes: set[int],
-    days: Sequence[str],
-    jobs: int,
-) -> Walked:
-    """Pieces are walked apart and joined in order; one that does not join is walked again here, to say why."""
-    cuts = _cuts(files, fd, end, jobs)
-    children = [
-        _Child(path, key, agent_id, start, stop, sizes, days) for start, stop in zip(cuts[1:-1], cuts[2:], strict=True)
-    ]
-    link = Link(agent_id=agent_id)
-    walked = walk(lines.forwards(files, fd, 0, cuts[1]), key, link, sizes=sizes, days=days)
-    for child, stop in zip(children, cuts[2:], strict=True):
-        piece = child.result()
-        if walked.fault is not None:
-            continue
-        if piece is None or not walked.absorb(piece):
-            rest = lines.forwards(files, fd, walked.link.offset, stop)
-            again = walk(rest, key, walked.link, tree=walked.tree, sizes=sizes, days=days)
-            walked = _continued(walked, again)
-    return walked
-
-
-def _continued(walked: Walked, again: Walked) -> Walked:
-    days = walked.days
-    for day, tally in again.days.items():
-        days.setdefault(day, DayTally()).extend(tally)
-    return replace(again, first=walked.first, opening=walked.opening, roots=walked.roots | again.roots, days=days)
-
-
-def _cuts(files: Files, fd: int, end: int, jobs: int) -> list[int]:
-    """Byte offsets from 0 to `end` where lines begin, for about `jobs` pieces."""
-    cuts = [0]
-    for number in range(1, jobs):
-        at = end * number // jobs
-        line = lines.line_at(files, fd, at)
-        cut = at + len(line) + 1
-        if cuts[-1] < cut < end:
-            cuts.append(cut)
-    return [*cuts, end]
-
-
-class _Child:
-    """A process that walks one piece. It is given the key on its standard input, and nothing else secret."""
+class _Walker:
+    """How this verification walks: what roots and days it needs, and in how many processes."""
 
     def __init__(
-        self, path: Path, key: Key, agent_id: str, start: int, stop: int, sizes: set[int], days: Sequence[str]
+        self,
+        files: Files,
+        agent_id: str,
+        sizes: tuple[int, ...],
+        days: tuple[str, ...],
+        *,
+        since_head: bool,
+        jobs: int,
     ) -> None:
-        task = _Task(str(path), agent_id, start, stop, tuple(sizes), tuple(days))
-        command = [sys.executable, "-m", "alveus.store.verify", json.dumps(task)]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
-        assert self._process.stdin is not None
-        with self._process.stdin as pipe:
-            key.hand_over(pipe.write)
+        self._files = files
+        self._agent_id = agent_id
+        self._sizes = sizes
+        self._days = days
+        self._since_head = since_head
+        self._jobs = jobs
 
-    def result(self) -> Walked | None:
-        """The walk, or None if the child failed: the caller then walks that piece itself."""
-        out, _ = self._process.communicate()
-        if self._process.returncode != 0:
-            return None
-        walked: Walked | None = pickle.loads(out)  # noqa: S301  (our own child's)
+    def walk_file(self, path: Path, key: Key) -> Report:
+        """One chain. The head is read first."""
+        head = load_head(self._files, path, key)
+        try:
+            with opened(self._files, path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK) as fd:
+                end = self._files.status(fd).st_size
+                if self._since_head and isinstance(head, Head) and 0 < head.bytes <= end:
+                    return self._from_head(path, key, fd, end, head=head)
+                sizes = {*self._sizes, head.size} if isinstance(head, Head) else {*self._sizes}
+                piece = _Task(str(path), self._agent_id, 0, end, tuple(sizes), self._days)
+                in_pieces = self._jobs > 1 and end >= 2 * SMALLEST_PIECE
+                walked = self._in_pieces(piece, key, fd) if in_pieces else self._whole(piece, key, fd)
+        except OSError as error:
+            code = "stream_missing" if isinstance(error, FileNotFoundError) else "stream_unreadable"
+            link = Link(agent_id=self._agent_id)
+            fault = Fault(code=code, detail=f"{path}: {error.strerror}", offset=0)
+            walked = Walked(first=link, link=link, tree=Tree(), fault=fault)
+        return Report(path=path, key=key, head=head, walked=walked)
+
+    def _from_head(self, path: Path, key: Key, fd: int, end: int, *, head: Head) -> Report:
+        """`--since-head`: the last record before the head has to be the head's; nothing before it is looked at."""
+        link = link_at(head, self._agent_id, "")
+        line = lines.last_line(self._files, fd, head.bytes)
+        try:
+            if line is None or digest(line) != head.last_line_sha256:
+                raise Invalid("fork_of_head", "the record the head ends with is not there")
+            last = check(line, key)
+            link.last_time, link.closing = last.timestamp, closing_in(last)
+            opening = opening_of(check(lines.line_at(self._files, fd, 0), key).object()["metadata"])
+        except Invalid as invalid:
+            fault = Fault(code=invalid.code, detail=invalid.detail, chain=head.chain, line=head.size, offset=head.bytes)
+            walked = Walked(first=link.copy(), link=link, tree=head.tree(), fault=fault)
+        else:
+            rest = lines.forwards(self._files, fd, head.bytes, end)
+            walked = walk(rest, key, link, tree=head.tree(), sizes={head.size})
+            walked.opening = opening
+        return Report(path=path, key=key, head=head, walked=walked, skipped=head.size)
+
+    def _whole(self, piece: _Task, key: Key, fd: int) -> Walked:
+        every = lines.forwards(self._files, fd, piece.start, piece.stop)
+        return walk(every, key, Link(agent_id=self._agent_id), sizes=piece.sizes, days=piece.days)
+
+    def _in_pieces(self, whole: _Task, key: Key, fd: int) -> Walked:
+        """Pieces are walked apart and joined in order; one that does not join is walked again here, to say why."""
+        cuts = self._cuts(fd, whole.stop)
+        pieces = [whole._replace(start=start, stop=stop) for start, stop in pairwise(cuts)]
+        children = [_Child(piece, key) for piece in pieces[1:]]
+        walked = self._whole(pieces[0], key, fd)
+        for child, piece in zip(children, pieces[1:], strict=True):
+            apart = child.result()
+            if walked.fault is not None or (apart is not None and walked.absorb(apart)):
+                continue
+            rest = lines.forwards(self._files, fd, walked.link.offset, piece.stop)
+            walked.go_on(rest, key, sizes=piece.sizes, days=piece.days)
         return walked
+
+    def _cuts(self, fd: int, end: int) -> list[int]:
+        """Byte offsets from 0 to `end` where lines begin, for about `jobs` pieces."""
+        cuts = [0]
+        for number in range(1, self._jobs):
+            at = end * number // self._jobs
+            cut = at + len(lines.line_at(self._files, fd, at)) + 1
+            if cuts[-1] < cut < end:
+                cuts.append(cut)
+        return [*cuts, end]
 
 
 class _Task(NamedTuple):
+    """A piece of a stream, bytes start..stop, and what has to be noted while walking it."""
+
     path: str
     agent_id: str
     start: int
@@ -242,11 +217,31 @@ class _Task(NamedTuple):
     days: tuple[str, ...]
 
 
+class _Child:
+    """A process that walks one piece. It is given the key on its standard input, and nothing else secret."""
+
+    def __init__(self, task: _Task, key: Key) -> None:
+        command = [sys.executable, "-m", "alveus.store.verify_piece", json.dumps(task)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
+        if self._process.stdin is not None:
+            with self._process.stdin as pipe:
+                key.hand_over(pipe.write)
+            self._process.stdin = None
+
+    def result(self) -> Walked | None:
+        """The walk, or None if the child failed: the caller then walks that piece itself."""
+        out, _ = self._process.communicate()
+        if self._process.returncode != 0:
+            return None
+        walked: Walked | None = pickle.loads(out)  # noqa: S301  (our own child's; no key is in it)
+        return walked
+
+
 def walk_in_child(argument: str) -> None:
-    """The child's side: walk bytes start..stop of a stream and write the result to standard output."""
+    """The child's side: walk the piece and write the result to standard output."""
     task = _Task(*json.loads(argument))
     key = Key(sys.stdin.buffer.read())
-    with opened(DISK, Path(task.path), os.O_RDONLY | os.O_NOFOLLOW) as fd:
+    with opened(DISK, Path(task.path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK) as fd:
         pieces = lines.forwards(DISK, fd, task.start, task.stop)
         walked = walk_piece(pieces, key, task.agent_id, offset=task.start, sizes=task.sizes, days=task.days)
         sys.stdout.buffer.write(pickle.dumps(walked))
@@ -322,8 +317,9 @@ def _check_days(files: Files, layout: Layout, reports: list[Report], days: Seque
         if detail is not None:
             return Fault(code="anchor_mismatch", detail=detail)
     head = reports[-1].head
-    if isinstance(head, Head) and head.closed_through is not None and head.closed_through not in days:
-        return Fault(code="anchor_mismatch", detail=f"{head.closed_through} is closed, but its anchor is missing")
+    closed = head.closed_through if isinstance(head, Head) else None
+    if closed is not None and closed not in days and closed not in closed_days(files, layout.anchors):
+        return Fault(code="anchor_mismatch", detail=f"{closed} is closed, but its anchor is missing")
     return None
 
 
@@ -381,7 +377,3 @@ def _summary(report: Report) -> ChainSummary:
         head_size=report.head.size if isinstance(report.head, Head) else None,
         closed=link.closing is not None,
     )
-
-
-if __name__ == "__main__":
-    walk_in_child(sys.argv[1])

@@ -1,0 +1,306 @@
+"""What may be wrong around a journal, one check after the other; each says how it is mended. Changes nothing.
+
+A check is a function from the place looked at to findings; the table at the end is their order. One that cannot be
+made says so: no evidence is not green.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from alveus import __version__
+from alveus.doors.options import Settings
+from alveus.errors import AlveusError
+from alveus.journal.chain import ChainState, ChainVerdict
+from alveus.store.files import DISK, opened
+
+if TYPE_CHECKING:
+    from alveus.store.layout import Layout
+
+
+class Health(StrEnum):
+    """How a thing is."""
+
+    OK = "ok"
+    WARN = "warn"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that was looked at, what was found, and how to mend it."""
+
+    name: str
+    health: Health
+    found: str
+    mend: str = ""
+
+
+NETWORK: Final = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "gpfs", "beegfs", "davfs"}
+    | {"fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.davfs2", "fuse.glusterfs", "virtiofs", "vboxsf", "prl_fs"}
+)
+"""File systems that do not keep the promises of flock and fsync, or leave them to another machine."""
+
+FLEETING: Final = frozenset({"tmpfs", "ramfs"})
+LOW: Final = 256 << 20
+LOWEST: Final = 16 << 20
+AHEAD: Final = timedelta(minutes=1)
+
+
+class Place:
+    """What is looked at: one agent in one home."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.layout: Layout = settings.layout()
+
+    @property
+    def home(self) -> Path:
+        return self.layout.home
+
+    @cached_property
+    def nearest(self) -> Path:
+        """The home, or the nearest folder above it that exists."""
+        return next(path for path in (self.home, *self.home.parents) if path.exists())
+
+    @cached_property
+    def begun(self) -> bool:
+        """Whether there is a journal, or anything left of one."""
+        from alveus.store.creation import is_begun
+
+        return is_begun(DISK, self.layout)
+
+    @cached_property
+    def verdict(self) -> ChainVerdict:
+        """What a look from the head onwards says."""
+        from alveus.hippocampus import verify_layout
+
+        return verify_layout(self.layout, DISK, since_head=True)
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """Every check, in order; what keeps one from being made is its finding."""
+    place = Place(settings)
+    for name, check in CHECKS:
+        try:
+            yield from check(place, name)
+        except AlveusError as error:
+            yield Finding(name=name, health=Health.BAD, found=error.message, mend=error.hint)
+        except OSError as error:
+            found = f"{error.filename or place.home}: {error.strerror}"
+            yield Finding(name=name, health=Health.BAD, found=found, mend="check the path and its permissions")
+
+
+def _ok(name: str, found: str) -> Finding:
+    return Finding(name=name, health=Health.OK, found=found)
+
+
+def _warn(name: str, found: str, mend: str) -> Finding:
+    return Finding(name=name, health=Health.WARN, found=found, mend=mend)
+
+
+def _bad(name: str, found: str, mend: str) -> Finding:
+    return Finding(name=name, health=Health.BAD, found=found, mend=mend)
+
+
+# The machine
+
+
+def _program(_place: Place, name: str) -> Iterator[Finding]:
+    yield _ok(name, f"alveus {__version__}, Python {platform.python_version()} on {platform.system()}")
+
+
+def _encoder(_place: Place, name: str) -> Iterator[Finding]:
+    from alveus.journal import canonical
+
+    if canonical.NATIVE:
+        yield _ok(name, f"{canonical.NATIVE}, where it cannot differ from the reference")
+    else:
+        yield _warn(name, "the standard library's: right, but slower", "pip install orjson")
+
+
+def _novelty(_place: Place, name: str) -> Iterator[Finding]:
+    yield _ok(name, "judged by words; no embedder is in use")
+
+
+def _clock(place: Place, name: str) -> Iterator[Finding]:
+    now = datetime.now(UTC)
+    last = _last_time(place)
+    if last is not None and last - now > AHEAD:
+        mend = "set the clock; records meanwhile follow the last one by a microsecond"
+        yield _warn(name, f"{now:%Y-%m-%d %H:%M} UTC, but the last record is of {last:%Y-%m-%d %H:%M}", mend)
+    else:
+        yield _ok(name, f"{now:%Y-%m-%d %H:%M} UTC")
+
+
+def _last_time(place: Place) -> datetime | None:
+    """When the newest record was made; None where that cannot be told, which another check tells."""
+    if not place.begun:
+        return None
+    try:
+        with place.settings.open() as memory:
+            newest = next(memory.iter_records(newest_first=True), None)
+    except AlveusError:
+        return None
+    return datetime.fromisoformat(newest.timestamp) if newest else None
+
+
+# The disk
+
+
+def _home(place: Place, name: str) -> Iterator[Finding]:
+    home = place.home
+    if not home.exists():
+        yield _warn(name, f"{home} is not there yet", "`alveus init` makes it")
+    elif not home.is_dir():
+        yield _bad(name, f"{home} is not a folder", "name a folder with --home or ALVEUS_HOME")
+    elif not os.access(home, os.W_OK | os.X_OK):
+        yield _warn(name, f"{home} cannot be written; it can be read", f"chmod u+wx '{home}', or choose another --home")
+    else:
+        yield _ok(name, str(home))
+
+
+def _disk(place: Place, name: str) -> Iterator[Finding]:
+    kind = _file_system(place.nearest)
+    if kind is None:
+        yield _ok(name, "its type is not known on this system; it has to be local")
+    elif kind in NETWORK:
+        mend = "put the home on a local disk: this one does not keep the promises of flock and fsync"
+        yield _warn(name, f"{kind}, a network file system", mend)
+    elif kind in FLEETING:
+        yield _warn(name, f"{kind}: gone after a restart", "put the home on a disk")
+    else:
+        yield _ok(name, kind)
+
+
+def _file_system(path: Path) -> str | None:
+    """The type of the file system a path lies on, by Linux's table of mounts."""
+    table = Path("/proc/self/mountinfo")
+    if not table.exists():
+        return None
+    wanted = path.resolve()
+    best: tuple[int, str] | None = None
+    for line in table.read_text("utf-8", "surrogateescape").splitlines():
+        left, _, right = line.partition(" - ")
+        mount = Path(left.split()[4].replace("\\040", " "))
+        if wanted.is_relative_to(mount) and (best is None or len(mount.parts) >= best[0]):
+            best = (len(mount.parts), right.split()[0])
+    return best[1] if best else None
+
+
+def _space(place: Place, name: str) -> Iterator[Finding]:
+    free = shutil.disk_usage(place.nearest).free
+    found = f"{free / (1 << 30):,.1f} GiB free"
+    if free < LOWEST:
+        yield _bad(name, found, "make room: a full disk refuses records")
+    elif free < LOW:
+        yield _warn(name, found, "make room soon")
+    else:
+        yield _ok(name, found)
+
+
+# The agent
+
+
+def _key(place: Place, name: str) -> Iterator[Finding]:
+    from alveus.store.keys import read_secret
+
+    path = place.layout.key_file
+    if not place.begun:
+        yield _warn(name, f"there is none at {path} yet", "`alveus init` makes it")
+        return
+    read_secret(DISK, path)
+    mode = stat.S_IMODE(path.parent.stat().st_mode)
+    if mode & 0o077:
+        yield _warn(name, f"the folder {path.parent} is open to others (mode {mode:04o})", f"chmod 700 '{path.parent}'")
+    else:
+        yield _ok(name, str(path))
+
+
+def _journal(place: Place, name: str) -> Iterator[Finding]:
+    if not place.begun:
+        yield _warn(name, f"agent {place.layout.agent_id!r} has none here", "`alveus init` begins one; check --agent")
+        return
+    with place.settings.open() as memory:
+        size, marks = memory.size(), memory.marks()
+    yield _ok(name, f"opens, {size:,} records of agent {place.layout.agent_id!r}")
+    for mark in marks:
+        yield _warn(name, mark, "look at the reason it names")
+
+
+def _head(place: Place, name: str) -> Iterator[Finding]:
+    if not place.begun:
+        return
+    verdict = place.verdict
+    if verdict.fault is not None and verdict.fault.code == "torn_tail":
+        yield _warn(name, f"a torn end: {verdict.fault.detail}", "the next command that writes sets it aside")
+    elif verdict.fault is not None:
+        yield _bad(
+            name, f"{verdict.fault.code}: {verdict.fault.detail}", "`alveus verify` says more; change nothing first"
+        )
+    elif verdict.state is ChainState.OK_OPEN_END:
+        yield _ok(name, f"{verdict.open_end:,} records behind the end; the next writer's close brings it up")
+    else:
+        yield _ok(name, "at the end of the journal")
+
+
+def _lock(place: Place, name: str) -> Iterator[Finding]:
+    if not place.begun:
+        return
+    with opened(DISK, place.layout.stream, os.O_RDONLY | os.O_NOFOLLOW) as fd:
+        free = DISK.try_lock(fd)
+    yield _ok(name, "free" if free else "another process is writing at this moment")
+
+
+def _aside(place: Place, name: str) -> Iterator[Finding]:
+    """What recoveries and imports put beside the journal for a person to look at."""
+    folder = place.layout.folder
+    torn = sorted(path.name for path in folder.glob("stream.jsonl.torn-*"))
+    rejected = sorted(folder.glob("imports/*.rejected"))
+    if torn:
+        mend = f"look at {folder / torn[-1]}, record again what you need, then move it away"
+        yield _warn(name, f"{len(torn)} torn ends were set aside by a recovery", mend)
+    if rejected:
+        yield _ok(name, f"{len(rejected)} files of lines that imports could not read, in {folder / 'imports'}")
+    if not torn and not rejected:
+        yield _ok(name, "nothing was set aside")
+
+
+def _derived(place: Place, name: str) -> Iterator[Finding]:
+    if not place.begun:
+        return
+    there = (place.layout.folder / "stream.idx").exists()
+    yield _ok(name, "the index is there" if there else "no index yet; it is made by itself")
+
+
+CHECKS: Final[tuple[tuple[str, Callable[[Place, str], Iterator[Finding]]], ...]] = (
+    ("program", _program),
+    ("encoder", _encoder),
+    ("novelty", _novelty),
+    ("home", _home),
+    ("disk", _disk),
+    ("space", _space),
+    ("key", _key),
+    ("journal", _journal),
+    ("head", _head),
+    ("lock", _lock),
+    ("set aside", _aside),
+    ("derived", _derived),
+    ("clock", _clock),
+)
+
+
+def worst(findings: list[Finding]) -> Health:
+    """The health of all together."""
+    return max((finding.health for finding in findings), key=list(Health).index, default=Health.BAD)

@@ -1,0 +1,116 @@
+"""The export command: records out of the journal, each checked on its way; and a checkpoint to keep elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from alveus.doors import output
+from alveus.doors.options import Form, settings_of
+from alveus.doors.saving import Force, check, save
+from alveus.errors import InputError
+from alveus.journal.record import SignedRecord
+
+STDOUT: Final = Path("-")
+
+
+class Format(StrEnum):
+    """How records are written out."""
+
+    JSONL = "jsonl"
+    MARKDOWN = "markdown"
+
+
+def export(
+    call: typer.Context,
+    *,
+    format_: Annotated[
+        Format, typer.Option("--format", "-f", metavar="NAME", help="jsonl: the journal's lines; markdown: to read.")
+    ] = Format.JSONL,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to; stdout without it.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="FILE",
+            help="Write a signed checkpoint for `verify --against`; records then only with --out.",
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write records out, oldest first, each checked on its way.
+
+    jsonl gives the lines of the journal to the byte, of all chains in succession. A FILE is written whole or not at
+    all.
+    """
+    settings = settings_of(call)
+    target = out if out is not None or checkpoint is not None else STDOUT
+    files = [path for path in (target, checkpoint) if path is not None and path != STDOUT]
+    for path in files:
+        check(path, force=force)
+    if settings.form is Form.JSON and target == STDOUT:
+        raise InputError(
+            "records on stdout are a stream of lines, not one document", hint="give --out FILE, or leave --json away"
+        )
+    count = 0
+    with settings.open(write=checkpoint is not None) as memory:
+        if target is not None:
+            pieces = FORMATS[format_](memory.iter_records())
+            count = _stream(pieces) if target == STDOUT else save(target, pieces, force=force)
+        if checkpoint is not None:
+            _write_checkpoint(checkpoint, memory.checkpoint(), force=force)
+    if settings.form is Form.TEXT:
+        _tell(count, target, checkpoint)
+    elif target != STDOUT:
+        output.document({"checkpoint": checkpoint, "out": target, "records": count}, settings)
+
+
+def _write_checkpoint(path: Path, note: str, *, force: bool) -> None:
+    if path == STDOUT:
+        output.raw(note.encode())
+    else:
+        save(path, [note.encode()], force=force)
+
+
+def _tell(count: int, target: Path | None, checkpoint: Path | None) -> None:
+    if target is not None:
+        output.talk(f"{output.plural(count, 'record')}, each checked" + (f": {target}" if target != STDOUT else ""))
+    if checkpoint is not None and checkpoint != STDOUT:
+        output.talk(f"the checkpoint: {checkpoint}; keep it where whoever could change this disk cannot")
+
+
+def _stream(pieces: Iterable[bytes]) -> int:
+    count = 0
+    for count, piece in enumerate(pieces, 1):  # noqa: B007
+        output.block(piece.decode("utf-8", "replace"))
+    return count
+
+
+def _markdown(records: Iterable[SignedRecord]) -> Iterator[bytes]:
+    """Headings by day; contents quoted, so that a heading inside one stays inside."""
+    for day, group in groupby(records, key=lambda record: record.timestamp[:10]):
+        heading = f"## {day}\n\n"
+        for record in group:
+            yield (heading + _entry(record)).encode("utf-8", "backslashreplace")
+            heading = ""
+
+
+def _entry(record: SignedRecord) -> str:
+    source = record.hc.src if record.hc else "unknown"
+    when = f", happened {record.hc.event_time}" if record.hc and record.hc.event_time else ""
+    quoted = "\n".join(f"> {line}".rstrip() for line in record.content.split("\n"))
+    heading = f"### {record.timestamp[11:19]} {record.kind} by {source}"
+    return f"{heading}\n\n{quoted}\n\n{record.novelty}{when}, `{record.record_id}`\n\n"
+
+
+FORMATS: Final[dict[Format, Callable[[Iterable[SignedRecord]], Iterator[bytes]]]] = {
+    Format.JSONL: lambda records: map(output.line_of, records),
+    Format.MARKDOWN: _markdown,
+}

@@ -1,0 +1,206 @@
+"""The import command: transcripts of other programs, and the account of what became of each line."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from alveus.doors import output
+from alveus.doors.exits import Exit, status_of
+from alveus.doors.options import Form, Settings, settings_of
+from alveus.doors.streams import text
+from alveus.doors.writing import KeepSecrets, User
+from alveus.errors import AlveusError, InputError, NotFound
+
+if TYPE_CHECKING:
+    from alveus.importers import ImportReport
+    from alveus.importers.run import Recorder
+
+BAR_FROM: Final = 1 << 20
+"""Bytes from which an import shows its progress."""
+
+SHOWN: Final = 10
+"""How many bad lines and unread files are named; the rest is counted."""
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """One path: what became of it."""
+
+    path: Path
+    report: ImportReport | None = None
+    error: AlveusError | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """The report's fields, or the error's."""
+        if self.error is not None:
+            told = {"code": self.error.code, "hint": self.error.hint, "message": self.error.message}
+            return {"path": str(self.path), "error": told}
+        fields: dict[str, object] = output.plain(self.report)
+        return {"path": str(self.path), "error": None, **fields}
+
+
+def import_(
+    call: typer.Context,
+    *,
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Transcripts, or folders of them.")],
+    name: Annotated[
+        str | None, typer.Option("--format", "-f", metavar="NAME", help="The format, where it is not to be recognised.")
+    ] = None,
+    user: User = None,
+    keep_secrets: KeepSecrets = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Store nothing; count what would be stored.")] = False,
+) -> None:
+    """Import transcripts; what is there already is not stored twice.
+
+    The formats: claude-code (JSONL), openai-chat (messages as JSON or JSONL). A line that cannot be read is named, kept
+    aside, and makes the exit status 7; the rest is imported. Keys and tokens are masked before anything is signed.
+    """
+    from alveus.importers import run, total_bytes
+
+    settings = settings_of(call)
+    chosen = None if name in (None, "auto") else name
+    size = sum(total_bytes(_checked(path)) for path in paths)
+    with _recorder(settings, dry_run=dry_run) as memory, _progress(size, settings) as progress:
+
+        def one(path: Path) -> ImportReport:
+            return run(
+                memory,
+                path,
+                chosen,
+                keep_secrets=keep_secrets,
+                user=None if user is None else text(user),
+                progress=progress,
+                rejects=os.devnull if dry_run else None,
+            )
+
+        done = [_attempt(path, one, alone=len(paths) == 1) for path in paths]
+    _tell(done, settings, dry_run=dry_run)
+    status = _status(done)
+    if status:
+        raise typer.Exit(status)
+
+
+def _checked(path: Path) -> Path:
+    if str(path) == "-":
+        raise InputError("a transcript is not read from stdin", hint="save it to a file and import the file")
+    if not path.exists():
+        raise NotFound(f"there is no file {path}", hint="check the path")
+    return path
+
+
+@contextlib.contextmanager
+def _recorder(settings: Settings, *, dry_run: bool) -> Iterator[Recorder]:
+    if not dry_run:
+        with settings.open(write=True) as memory:
+            yield memory
+        return
+    from alveus.doors.rehearsal import Rehearsal
+
+    with settings.open() as memory:
+        yield Rehearsal(memory.folder, memory.iter_records())
+
+
+def _attempt(path: Path, run: Callable[[Path], ImportReport], *, alone: bool) -> Imported:
+    """One of several paths that cannot be imported does not keep the others out."""
+    try:
+        return Imported(path=path, report=run(path))
+    except InputError as error:
+        if alone:
+            raise
+        return Imported(path=path, error=error)
+    except KeyboardInterrupt:
+        output.talk("interrupted: what was stored stays; import again, and nothing is stored twice")
+        raise
+
+
+def _status(done: list[Imported]) -> int:
+    for one in done:
+        if one.error is not None:
+            return status_of(one.error)
+    unread = any(one.report is not None and one.report.rejected_count for one in done)
+    return Exit.UNREAD if unread else Exit.OK
+
+
+@contextlib.contextmanager
+def _progress(size: int, settings: Settings) -> Iterator[Progress | None]:
+    """A bar on stderr, for a person who would have to wait."""
+    if size < BAR_FROM or settings.form is not Form.TEXT or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("importing"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=output.talker(), transient=True) as bar:
+        task = bar.add_task("", total=size)
+        yield lambda count: bar.advance(task, count)
+
+
+# The account
+
+
+def _tell(done: list[Imported], settings: Settings, *, dry_run: bool) -> None:
+    if settings.form is Form.LINES:
+        for one in done:
+            output.document(one.as_json(), settings)
+    elif settings.form is Form.JSON:
+        output.document({"dry_run": dry_run, "imports": [one.as_json() for one in done]}, settings)
+    else:
+        for one in done:
+            _account(one, dry_run=dry_run)
+
+
+def _account(one: Imported, *, dry_run: bool) -> None:
+    if one.report is None:
+        if one.error is not None:
+            output.complain(one.error)
+        return
+    report = one.report
+    formats = ", ".join(f"{output.plural(count, 'file')} of {name}" for name, count in report.formats.items())
+    output.show(output.printable(f"{one.path}: {formats or 'nothing to import'}"), "bold")
+    for line in _remarks(report, dry_run=dry_run):
+        output.show("  " + output.printable(line))
+    output.show(("  dry run, nothing was stored: " if dry_run else "  ") + balance(report))
+
+
+def _remarks(report: ImportReport, *, dry_run: bool) -> Iterator[str]:
+    yield from report.notes
+    if report.masked:
+        yield f"masked before signing: {_counted(report.masked)}"
+    for bad in report.rejected[:SHOWN]:
+        yield f"{bad.file}, line {bad.line}: {bad.reason}"
+    if report.rejected_count > SHOWN:
+        yield f"… and {report.rejected_count - SHOWN:,} more that could not be read"
+    if report.rejected_count and not dry_run:
+        yield f"kept aside: {report.rejects_file}"
+    for file, reason in report.unread[:SHOWN]:
+        yield f"not read: {file}: {reason}"
+    if report.unread_count > SHOWN:
+        yield f"… and {report.unread_count - SHOWN:,} more files that were not read"
+
+
+def balance(report: ImportReport) -> str:
+    """The sum that has to come out: whatever was read is told."""
+    skipped = sum(report.skipped.values())
+    parts = [
+        f"{report.stored:,} stored",
+        f"{report.known:,} already there",
+        f"{report.revised:,} revised",
+        f"{skipped:,} skipped" + (f" ({_counted(report.skipped)})" if skipped else ""),
+    ]
+    if report.rejected_count:
+        parts.append(f"{report.rejected_count:,} that could not be read")
+    return f"read {report.read:,} = " + " + ".join(parts)
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items())

@@ -1,0 +1,227 @@
+"""Commands that read: log, show, load, recall, context. They take no lock and write nothing.
+
+Every record that comes out was checked against its signature on the way; what failed is named on stderr.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Annotated, Final
+
+import typer
+from rich.text import Text
+
+from alveus.doors import output
+from alveus.doors.options import Form, Settings, settings_of
+from alveus.doors.streams import text
+from alveus.journal.chain import Fault
+from alveus.journal.record import Kind, Novelty, SignedRecord
+
+KIND_STYLES: Final = {
+    Kind.DECISION: "green",
+    Kind.IDENTITY_CHANGE: "magenta",
+    Kind.TRANSFER: "blue",
+    Kind.ERROR: "red",
+}
+NOVELTY_STYLES: Final = {Novelty.PREDICTION_ERROR: "yellow", Novelty.ROUTINE: "dim"}
+EXCERPT_LINES: Final = 12
+_KIND_CELLS: Final = max(map(len, Kind))
+_SOURCE_CELLS: Final = 6
+
+Budget = Annotated[int, typer.Option("--budget", "-b", min=1, metavar="N", help="How many tokens it may take.")]
+Query = Annotated[str, typer.Argument(metavar="QUERY", help="A question, or words.")]
+
+
+def log(
+    call: typer.Context,
+    *,
+    count: Annotated[int, typer.Option("-n", min=1, metavar="N", help="How many records.")] = 20,
+    everything: Annotated[bool, typer.Option("--all", help="Every record.")] = False,
+    reverse: Annotated[bool, typer.Option("--reverse", help="Of those, the oldest first.")] = False,
+    kind: Annotated[
+        list[Kind] | None,
+        typer.Option("--kind", case_sensitive=False, metavar="KIND", help="Only this kind; may be repeated."),
+    ] = None,
+) -> None:
+    """List the newest records, newest first.
+
+    On a terminal two lines each: when (UTC), kind, source and novelty; then the id and the beginning of the text. In a
+    pipe one line each, its parts separated by tabs: time, kind, source, novelty, id, text.
+    """
+    settings = settings_of(call)
+    with settings.open() as memory:
+        found = _newest(memory.iter_records(newest_first=True), None if everything else count, kind)
+        if reverse and everything:
+            found = (one for one in memory.iter_records() if not kind or one.kind in kind)
+        elif reverse:
+            found = reversed(list(found))
+        if output.records(found, settings):
+            return
+        shown = 0
+        for shown, one in enumerate(found, 1):  # noqa: B007
+            _list(one)
+        _tell_log(shown, memory.size(), filtered=bool(kind))
+
+
+def _newest(records: Iterator[SignedRecord], count: int | None, kinds: list[Kind] | None) -> Iterator[SignedRecord]:
+    return islice((one for one in records if not kinds or one.kind in kinds), count)
+
+
+def _tell_log(shown: int, size: int, *, filtered: bool) -> None:
+    if not size:
+        output.talk("nothing is recorded yet: `alveus record`, or `alveus import`")
+    elif not shown:
+        output.talk(f"none of {output.plural(size, 'record')} is of that kind")
+    elif shown < size and not filtered:
+        output.talk(f"{shown:,} of {output.plural(size, 'record')}, times in UTC; `--all` lists every one")
+    else:
+        output.talk(f"{output.plural(shown, 'record')}, times in UTC")
+
+
+def _list(record: SignedRecord) -> None:
+    source = _source_of(record)
+    if not output.screen().is_terminal:
+        parts = (record.timestamp, record.kind, source, record.novelty, record.record_id)
+        output.show("\t".join([*parts, output.one_line(record.content)]))
+        return
+    output.show(
+        Text.assemble(
+            (f"{_minute(record.timestamp)}  ", "bold"),
+            (record.kind.ljust(_KIND_CELLS + 2), KIND_STYLES.get(record.kind, "")),
+            (source.ljust(_SOURCE_CELLS + 2), ""),
+            (record.novelty, NOVELTY_STYLES.get(record.novelty, "")),
+        )
+    )
+    width = output.screen().width - len(record.record_id) - 4
+    output.show(Text.assemble(("  " + record.record_id + "  ", "dim"), output.cut(record.content, width)))
+
+
+def _source_of(record: SignedRecord) -> str:
+    return record.hc.src.value if record.hc else "-"
+
+
+def _minute(timestamp: str) -> str:
+    return timestamp[:16].replace("T", " ")
+
+
+def show(
+    call: typer.Context,
+    record_id: Annotated[str, typer.Argument(metavar="RECORD_ID", help="The whole id: 32 hex digits.")],
+) -> None:
+    """Show one record, whole, with its place in the chain."""
+    settings = settings_of(call)
+    with settings.open() as memory:
+        record = memory.get(record_id.strip().lower())
+    if settings.form is not Form.TEXT:
+        output.document({"record": record, "signature_valid": True}, settings)
+        return
+    output.facts(list(_facts_of(record)))
+    output.show()
+    output.show(output.printable(record.content))
+
+
+def _facts_of(record: SignedRecord) -> Iterator[output.Row]:
+    hc = record.hc
+    yield "record", record.record_id
+    yield "kind", Text(record.kind, KIND_STYLES.get(record.kind, ""))
+    yield "source", hc.src.value if hc else "unknown: written without the signed profile"
+    yield "novelty", f"{record.novelty}, judged by {hc.by}" if hc else f"{record.novelty}, unsigned"
+    yield "recorded", record.timestamp + (" (the clock stood before the last record)" if hc and hc.clock else "")
+    if hc:
+        fields = {"happened": hc.event_time, "user": hc.user, "session": hc.session, "origin": hc.origin}
+        yield from ((name, value) for name, value in fields.items() if value is not None)
+        if hc.part:
+            yield "part", f"{hc.part[0]} of {hc.part[1]}"
+    if record.metadata:
+        yield "metadata", output.compact(record.metadata)
+    yield "before it", record.prev_id or "nothing: it is the first"
+    if hc:
+        yield "place", f"seq {hc.seq} of chain {hc.chain}"
+    yield "signature", f"valid{f', key {hc.kid}' if hc else ''}: {record.signature}"
+
+
+def load(
+    call: typer.Context,
+    *,
+    budget: Budget,
+    chars_per_token: Annotated[int, typer.Option(min=1, metavar="N", help="Characters counted as one token.")] = 4,
+    include_routine: Annotated[bool, typer.Option("--include-routine", help="Routine records too.")] = False,
+) -> None:
+    """Load the latest informative records that fit a budget, oldest first."""
+    settings = settings_of(call)
+    with settings.open() as memory:
+        found = memory.selective_load(budget, chars_per_token, include_routine)
+    _tell_found(found, found.left_out, found.reason, settings, budget=budget)
+
+
+def recall(
+    call: typer.Context,
+    query: Query,
+    top_k: Annotated[int, typer.Option("-k", min=1, metavar="K", help="How many records at most.")] = 5,
+) -> None:
+    """Find the records most like a query, best first."""
+    settings = settings_of(call)
+    with settings.open() as memory:
+        found = memory.pattern_completion(text(query), top_k)
+    _tell_found(found, found.left_out, found.reason, settings, query=text(query))
+
+
+def _tell_found(
+    found: Sequence[SignedRecord], left_out: Sequence[Fault], reason: str, settings: Settings, **asked: object
+) -> None:
+    if not output.records(found, settings, **asked, left_out=left_out, reason=reason):
+        _entries(found)
+        output.talk(reason or f"{output.plural(len(found), 'record')}, times in UTC")
+    _warn_left_out(left_out)
+
+
+def _entries(found: Iterable[SignedRecord]) -> None:
+    for number, record in enumerate(found):
+        if number:
+            output.show()
+        _entry(record)
+
+
+def _entry(record: SignedRecord) -> None:
+    """A record as the context pack cites it; on a terminal a long one is cut, and says so."""
+    from alveus.context import render
+
+    head, _, body = output.printable(render(record)).partition("\n")
+    output.show(head, "bold")
+    lines = body.split("\n")
+    if output.screen().is_terminal and len(lines) > EXCERPT_LINES:
+        output.show("\n".join(lines[:EXCERPT_LINES]))
+        output.show(f"… {len(lines) - EXCERPT_LINES} more lines: alveus show {record.record_id}", "dim")
+    else:
+        output.show(body)
+
+
+def _warn_left_out(left_out: Sequence[Fault]) -> None:
+    for fault in left_out:
+        output.talk(f"left out, it failed its check ({fault.code}): {fault.detail}, byte {fault.offset}", "yellow")
+
+
+def context(call: typer.Context, query: Query, budget: Budget) -> None:
+    """Fit what bears on a question into a budget, as text for a model, each record cited by its id.
+
+    What was recalled for the question, then what was most informative of late.
+    """
+    settings = settings_of(call)
+    with settings.open() as memory:
+        pack = memory.context(text(query), budget)
+    if settings.form is not Form.TEXT:
+        output.document(pack, settings)
+        return
+    output.block(pack.text)
+    output.talk(_summary(len(pack.sources), pack.tokens, budget, len(pack.skipped)))
+    _warn_left_out(pack.left_out)
+    for mark in pack.health:
+        output.talk(mark, "yellow")
+
+
+def _summary(sources: int, tokens: int, budget: int, skipped: int) -> str:
+    more = f"; {skipped:,} more did not fit" if skipped else ""
+    if not sources:
+        return f"nothing in the memory bears on this, or fits {budget:,} tokens{more}"
+    return f"{output.plural(sources, 'record')}, about {tokens:,} of {budget:,} tokens{more}"
