@@ -181,11 +181,11 @@ class Agent:
     def _append(self, drafts: Sequence[Draft], *, durable: bool, force_clock: bool) -> list[Outcome]:
         if self._torn or any(draft.origin is not None for draft in drafts):
             self._catch_up_origins()
-        prepared = [self._prepare(draft) for draft in drafts]
+        prepared = [self.judge.prepare(draft.content) for draft in drafts]
         with self.stream.batch() as batch:
             if batch.link.closing is not None:
                 raise Moved
-            prelude = self._prelude(batch)
+            prelude = self._prelude(batch) if self._torn or self.stream.torn or not batch.link.size else []
             writing = _Writing(self, batch, len(prelude) + len(drafts), force_clock=force_clock)
             for draft in prelude:
                 writing.add(draft, Prepared())
@@ -203,8 +203,6 @@ class Agent:
     def _prelude(self, batch: Batch) -> list[Draft]:
         """What has to be written first: a successor's opening record, the accounts of torn tails."""
         drafts = [_opening(self.closed[-1])] if batch.link.size == 0 and self.closed else []
-        if not self._torn and not self.stream.torn:
-            return drafts
         self._torn += self.stream.torn
         self.stream.torn.clear()
         for torn in self._torn:
@@ -215,9 +213,6 @@ class Agent:
         return drafts
 
     # Novelty
-
-    def _prepare(self, draft: Draft) -> Prepared:
-        return self.judge.prepare(draft.content)
 
     def _follow(self, record: Checked) -> None:
         """Another writer's record: judge by it what comes after it."""

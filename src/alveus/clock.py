@@ -53,6 +53,7 @@ class Ticker:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._wall, self._steady = clock.now().timestamp(), clock.steady()
+        self._second, self._prefix = -1, ""
 
     def today(self) -> date:
         """The current UTC day."""
@@ -61,8 +62,10 @@ class Ticker:
     def tick(self, last: str, closed_through: str | None, *, force: bool) -> Tick:
         """The next timestamp after `last` and after the closed days. Raises StoreError for a clock that jumped."""
         now = self._clock.now()
-        self._check_jump(now, force=force)
-        timestamp = format_time(now)
+        second = self._check_jump(now, force=force)
+        if second != self._second:
+            self._second, self._prefix = second, format_time(now)[:20]
+        timestamp = f"{self._prefix}{now.microsecond:06d}Z"
         floor = last
         if closed_through is not None:
             floor = max(floor, f"{closed_through}T23:59:59.999999Z")
@@ -70,7 +73,8 @@ class Ticker:
             return Tick(format_time(parse_time(floor) + _MICROSECOND), "back" if timestamp < last else None)
         return Tick(timestamp, None)
 
-    def _check_jump(self, now: datetime, *, force: bool) -> None:
+    def _check_jump(self, now: datetime, *, force: bool) -> int:
+        """The second of `now`. Raises StoreError if the wall clock ran ahead of the steady one."""
         wall, steady = now.timestamp(), self._clock.steady()
         ahead = (wall - self._wall) - (steady - self._steady)
         if ahead > JUMP_SECONDS and not force:
@@ -80,6 +84,7 @@ class Ticker:
                 hint="set the clock; if it is right now, record once with --force-clock (force_clock=True)",
             )
         self._wall, self._steady = wall, steady
+        return int(wall)
 
 
 def parse_time(text: str) -> datetime:

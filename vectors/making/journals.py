@@ -268,6 +268,8 @@ def _bad_succession() -> list[Vector]:
     ]  # fmt: skip
     return [
         *[_succeeded(name, shows, files, expect) for name, shows, files, expect in rows],
+        _succeeded("begun-elsewhere", "A successor without records, under another chain.",
+                   {**archive, **_live(Story(key=OTHER_KEY, chain=THIRD_CHAIN))}, broken("wrong_chain")),
         _succeeded("opening-size-true", "True is not 1.", _opened_by_true(), broken("chain_break", [], 1)),
         _succeeded("closed-and-not-continued", "A closed chain that the chain in use does not continue.",
                    {**archive, "stream.jsonl": _unopened(THIRD_CHAIN).stream(), "stream.head.0": _unopened(THIRD_CHAIN).head()},

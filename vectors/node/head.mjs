@@ -46,8 +46,10 @@ function parseOrNull(bytes) {
   }
 }
 
-/** Of the valid ones the larger; of equal sizes the later. */
+const isLarger = (one, other) => one.get("size") > other.get("size")
+  || (one.get("size") === other.get("size") && one.get("time") > other.get("time"));
+
+/** Of the valid ones the larger; of equal sizes the later; of equal times the first. */
 export function largerHead(heads) {
-  const before = (a, b) => a.get("size") - b.get("size") || (a.get("time") < b.get("time") ? -1 : 1);
-  return heads.filter((head) => head !== null).sort(before).at(-1) ?? null;
+  return heads.filter((head) => head !== null).reduce((best, head) => (best && !isLarger(head, best) ? best : head), null);
 }

@@ -8,7 +8,6 @@ import { closingOf, MAX_LINE, Walk } from "./line.mjs";
 import { leaf, rootOf } from "./tree.mjs";
 
 const LF = 0x0a;
-const NOTHING = Buffer.alloc(0);
 
 /** Section 4.1, by their names. */
 const BASIC_PROMISES = ["order_of_twins", "novelty_signed", "gapless_sequence", "previous_line_bound", "one_chain",
@@ -44,35 +43,38 @@ function glance(line) {
   }
 }
 
-/** What the file names and the ends of the streams say of the order of the chains. */
-function links(files, stem) {
-  const plain = stem.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const closed = new RegExp(`^${plain}-([0-9a-f]{32})\\.jsonl$`);
-  const chains = [...files.keys()].flatMap((name) => closed.exec(name)?.[1] ?? []).sort();
-  return [...chains.map((chain) => [`${stem}-${chain}`, chain]), [stem, null]].map(([name, chain]) => {
-    const { lines } = splitLines(files.get(`${name}.jsonl`) ?? NOTHING);
-    const first = lines.length > 0 ? glance(lines[0].bytes) : null;
-    const last = lines.length > 0 ? glance(lines.at(-1).bytes) : null;
-    const opening = first?.get("metadata").get("opening");
-    const closing = last && closingOf(last);
-    return { name, chain, before: isObject(opening) ? opening.get("prev_chain") : null, next: closing?.get("next_chain") };
-  });
+/** What the first and the last record of a closed stream say of its place among the others. */
+function glanceAt(files, name) {
+  const { lines } = splitLines(files.get(`${name}.jsonl`));
+  const first = lines.length > 0 ? glance(lines[0].bytes) : null;
+  const last = lines.length > 0 ? glance(lines.at(-1).bytes) : null;
+  const metadata = first?.get("metadata");
+  const hc = metadata?.get("hc");
+  const opening = metadata?.get("opening");
+  return {
+    name,
+    chain: isObject(hc) ? hc.get("chain") : undefined,
+    before: isObject(opening) ? opening.get("prev_chain") : undefined,
+    next: last ? closingOf(last)?.get("next_chain") : undefined,
+  };
 }
 
-/** The stems of the streams from the first chain to the last; the one in use is always the last. */
+const follows = (one, other) => (other.chain !== undefined && other.chain === one.before)
+  || (other.next !== undefined && other.next === one.chain);
+
+/** The stems of all streams from the first chain to the last; the one in use is the last. */
 export function succession(files, stem = "stream") {
-  const all = links(files, stem);
-  const closed = all.slice(0, -1);
-  const isNext = (one, next) => next.chain === null ? !closed.some((other) => other.chain === one) : next.chain === one;
-  const before = (one) => closed.find((other) => other !== one && other.chain === one.before)
-    ?? closed.find((other) => other !== one && other.next && isNext(other.next, one));
+  const plain = stem.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const name = new RegExp(`^${plain}-[0-9a-f]{32}\\.jsonl$`);
+  const closed = [...files.keys()].filter((one) => name.test(one)).sort().map((one) => glanceAt(files, one.slice(0, -6)));
+  const before = (one) => closed.find((other) => other !== one && follows(one, other));
   const depth = (one) => {
     let steps = 0;
-    for (let at = before(one); at && steps <= all.length; at = before(at)) steps += 1;
+    for (let at = before(one); at && steps <= closed.length; at = before(at)) steps += 1;
     return steps;
   };
   const ordered = closed.map((one) => [depth(one), one.name]).sort(([a], [b]) => a - b);
-  return [...ordered.map(([, name]) => name), stem];
+  return [...ordered.map(([, one]) => one), stem];
 }
 
 const asFarAsKnown = (record) => {
@@ -90,13 +92,10 @@ function openingOf(record) {
   return hasShape(opening, { prev_chain: any, prev_root: any, prev_size: any, prev_last_id: any }) ? opening : null;
 }
 
-function opens(record, previous) {
-  const opening = openingOf(record);
-  if (previous === null) return opening === null;
-  if (opening === null || previous.walk.closing === null) return false;
-  return opening.get("prev_chain") === previous.walk.chain && opening.get("prev_root") === toHex(rootOf(previous.leaves))
-    && opening.get("prev_size") === previous.walk.count
-    && opening.get("prev_last_id") === previous.walk.last.get("record_id");
+/** Whether `opening` says what the chain before it is. */
+function opens(opening, { walk, leaves }) {
+  return opening !== null && opening.get("prev_chain") === walk.chain && opening.get("prev_root") === toHex(rootOf(leaves))
+    && opening.get("prev_size") === walk.count && opening.get("prev_last_id") === walk.last.get("record_id");
 }
 
 /** Walks one stream and judges it against the head that was read before it. */
@@ -115,28 +114,20 @@ class Chain {
     if (this.stream === undefined) throw this.broken("stream_missing");
     const { lines, tail } = splitLines(this.stream);
     this.key = this.keyInHand(lines[0]);
-    this.walk = new Walk({ key: this.key, chain: this.expectedChain(), agent: this.journal.agent });
+    this.walk = new Walk({ key: this.key, agent: this.journal.agent });
     lines.forEach((line, index) => this.line(line, index + 1));
     this.tail(tail, lines.length + 1);
     this.head();
+    this.handedOver();
     return this;
   }
 
-  /** Section 9: the key that the closed chain names; for the first chain the one whose name its first record gives. */
+  /** Section 7.6: the stream in use is under the key in use; a closed one under the key that its first record names. */
   keyInHand(first) {
-    const { keys } = this.journal;
+    const [current, ...old] = this.journal.keys;
     const hc = first && glance(first.bytes)?.get("metadata").get("hc");
-    const wanted = this.previous?.walk.closing?.get("next_kid") ?? (isObject(hc) ? hc.get("kid") : null);
-    const key = keys.find(({ kid }) => kid === wanted);
-    if (!key && this.previous?.walk.closing) throw this.broken("wrong_key", { line: 1, offset: 0 });
-    return (key ?? keys[0]).key;
-  }
-
-  /** The chain that its name or the closed one before it says. */
-  expectedChain() {
-    const closing = this.previous?.walk.closing;
-    if (closing) return closing.get("next_chain");
-    return /-([0-9a-f]{32})$/.exec(this.name)?.[1] ?? null;
+    const named = this.name !== this.journal.stem && isObject(hc) && old.find(({ kid }) => kid === hc.get("kid"));
+    return (named || current).key;
   }
 
   broken(code, where = {}) {
@@ -147,8 +138,6 @@ class Chain {
     const { code, record } = this.walk.judge(bytes);
     const where = { line: number, offset, ...asFarAsKnown(record) };
     if (code !== null) throw this.broken(code, where);
-    if (number === 1 && this.walk.profiled && !opens(record, this.previous)) throw this.broken("chain_break", where);
-    if (number === 1 && !this.walk.profiled && this.previous) throw this.broken("wrong_chain", where);
     this.leaves.push(leaf(bytes));
     this.records.push(record);
     // Shared with the next chain: all chains are one agent's.
@@ -177,6 +166,27 @@ class Chain {
     if (toHex(rootOf(this.leaves.slice(0, size))) !== this.floor.get("root")) throw this.broken("fork_of_head");
   }
 
+  /** Section 9, once the chain itself has been judged. */
+  handedOver() {
+    const [first] = this.records;
+    const where = first ? { line: 1, offset: 0, ...asFarAsKnown(first) } : {};
+    const opening = first && this.walk.profiled ? openingOf(first) : null;
+    if (this.previous === null) {
+      if (opening !== null) throw this.broken("chain_break", where);
+      return;
+    }
+    const { closing } = this.previous.walk;
+    if (closing === null) throw this.broken("chain_break", where);
+    if (closing.get("next_kid") !== this.walk.kid) throw this.broken("wrong_key", where);
+    if (closing.get("next_chain") !== this.chain) throw this.broken("wrong_chain", where);
+    if (first && !opens(opening, this.previous)) throw this.broken("chain_break", where);
+  }
+
+  /** By its records or, before there is one, by its head. */
+  get chain() {
+    return this.walk.chain ?? this.floor?.get("chain") ?? null;
+  }
+
   get state() {
     if (this.walk.profiled === false) return "ok_open_end";
     if (this.leaves.length > this.floor.get("size")) return "ok_open_end";
@@ -186,7 +196,7 @@ class Chain {
   get verdict() {
     const basic = this.walk.profiled === false;
     return {
-      chain: this.walk.chain ?? this.floor?.get("chain") ?? null,
+      chain: this.chain,
       state: this.state,
       records: this.leaves.length,
       after_head: this.leaves.length - (this.floor?.get("size") ?? 0),
@@ -250,7 +260,7 @@ class Evidence {
  * checkpointKey  the Ed25519 key of checkpoints, where it is known; without it their signatures are not checked
  */
 export function verifyJournal({ files, keys, agent = null, stem = "stream", locked = false, against = null, checkpointKey = null }) {
-  const journal = { files, keys, agent, locked, against, checkpointKey };
+  const journal = { files, keys, stem, agent, locked, against, checkpointKey };
   const chains = [];
   try {
     for (const name of succession(files, stem)) {

@@ -36,11 +36,11 @@ function recordOf(line) {
 
 /** Where a walk through a chain stands: what the next line is judged against. */
 export class Walk {
-  /** `chain` and `agent` are null where the first record is to name them. */
-  constructor({ key, chain = null, agent = null }) {
+  /** `agent` is null where the first record is to name it. */
+  constructor({ key, agent = null }) {
     this.key = key;
     this.kid = kidOf(key);
-    this.chain = chain;
+    this.chain = null;
     this.agent = agent;
     this.count = 0;
     this.profiled = null;

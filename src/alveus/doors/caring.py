@@ -19,7 +19,7 @@ from alveus.errors import AlveusError, NotFound
 GOOD_STATES: Final = ("ok_to_head", "ok_open_end", "empty")
 HEALTH_STYLES: Final = {"ok": "green", "warn": "yellow", "bad": "bold red"}
 
-keys = typer.Typer(no_args_is_help=False, invoke_without_command=True, rich_markup_mode="rich")
+keys = typer.Typer(no_args_is_help=False, invoke_without_command=True, rich_markup_mode="markdown")
 
 
 # Agents
@@ -36,7 +36,7 @@ class AgentLine:
 
 
 def agents(call: typer.Context) -> None:
-    """List the agents in this home, with how many records each has and the state of its journal.
+    """List the agents in this home and the state of their journals.
 
     The state is that of a walk from the last head; `verify` walks everything.
     """
@@ -101,7 +101,10 @@ OTHER_KEYS: Final = {"note": "checkpoints", "montana": "montana"}
 
 @keys.callback()
 def list_by_default(call: typer.Context) -> None:
-    """The agent's keys by name, never by content; `keys rotate` begins a new chain under a new key."""
+    """List the agent's keys by name, never by content; rotate them.
+
+    Alone it lists them. `keys rotate` begins a new chain under a new key.
+    """
     if call.invoked_subcommand is None:
         _list_keys(settings_of(call))
 
@@ -188,7 +191,7 @@ def _mode(path: Path) -> str:
 
 
 def doctor(call: typer.Context) -> None:
-    """Look at home, disk, key, journal and clock, and say how to mend what is wrong.
+    """Look for what is wrong around a journal; say how to mend it.
 
     Changes nothing. Exit status 1 if something is bad; warnings leave it 0.
     """

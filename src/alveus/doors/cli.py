@@ -24,7 +24,7 @@ from alveus.journal.record import DOMAIN
 app = typer.Typer(
     cls=Group,
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
@@ -68,8 +68,8 @@ def alveus(
 ) -> None:
     """A signed journal for AI agents: a memory that can prove what it remembers.
 
-    Data goes to stdout, talk to stderr. Begin with [bold]alveus init[/bold], then record something or import a
-    transcript; ask with [bold]recall[/bold] or [bold]context[/bold]; [bold]verify[/bold] proves that nothing was
+    Data goes to stdout, talk to stderr. Begin with **alveus init**, then record something or import a
+    transcript; ask with **recall** or **context**; **verify** proves that nothing was
     changed.
     """
 
@@ -111,7 +111,7 @@ def _run(arguments: list[str], settings: Settings) -> int:
 def _usage(error: typer.TyperException) -> AlveusError:
     context = getattr(error, "ctx", None)
     path = "alveus" if context is None else context.command_path
-    message = " ".join(error.format_message().split())
+    message = " ".join(error.format_message().replace("Value error, ", "").split())  # Pydantic says so
     return InputError(message, code="usage", hint=f"`{path} --help`")
 
 

@@ -52,7 +52,7 @@ class Imported:
 def import_(
     call: typer.Context,
     *,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Transcripts, or folders of them.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Transcripts, or folders of them.")],
     name: Annotated[
         str | None, typer.Option("--format", "-f", metavar="NAME", help="The format, where it is not to be recognised.")
     ] = None,

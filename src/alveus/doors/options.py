@@ -7,6 +7,7 @@ is gathered in one `Settings`; where an option is given twice, the later one cou
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -120,14 +121,24 @@ else:
     _Base = object
 
 
+def _shown_type(param: Any) -> Callable[..., str | None]:
+    """What the help says a value is: our word for it, not Python's, and nothing for what takes none."""
+    return lambda ctx: param.metavar if param.param_type_name == "option" else None  # noqa: ARG005
+
+
 class Everywhere(_Base):
     """Lends the root's shared options to a command, and ends it quietly when nobody reads its output."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         own: list[Any] = super().get_params(ctx)
+        for param in own:
+            param.display_type_rich = _shown_type(param)
         if ctx.parent is None:
             return own
         return own + [param for param in ctx.find_root().command.params if param.name in SHARED]
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         rest = super().parse_args(ctx, args)

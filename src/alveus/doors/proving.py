@@ -251,7 +251,7 @@ def anchor(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Close a day: 32 bytes to publish, and a checkpoint to keep elsewhere.
+    """Close a day: 32 bytes to publish, a checkpoint to keep.
 
     The day must be over, and a record of a later day must be there. A closed day accepts no more records; closed again,
     it is compared with the journal.

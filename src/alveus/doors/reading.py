@@ -148,7 +148,7 @@ def load(
     chars_per_token: Annotated[int, typer.Option(min=1, metavar="N", help="Characters counted as one token.")] = 4,
     include_routine: Annotated[bool, typer.Option("--include-routine", help="Routine records too.")] = False,
 ) -> None:
-    """Load the latest informative records that fit a budget, oldest first."""
+    """Load the latest informative records that fit a budget."""
     settings = settings_of(call)
     with settings.open() as memory:
         found = memory.selective_load(budget, chars_per_token, include_routine)
@@ -203,9 +203,10 @@ def _warn_left_out(left_out: Sequence[Fault]) -> None:
 
 
 def context(call: typer.Context, query: Query, budget: Budget) -> None:
-    """Fit what bears on a question into a budget, as text for a model, each record cited by its id.
+    """Fit what bears on a question into a budget, with its sources.
 
-    What was recalled for the question, then what was most informative of late.
+    As text for a model: what was recalled for the question, then what was most informative of late, each record cited
+    by its id.
     """
     settings = settings_of(call)
     with settings.open() as memory:

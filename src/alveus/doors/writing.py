@@ -58,7 +58,7 @@ def record(
     kind: Annotated[
         Kind, typer.Argument(metavar="KIND", case_sensitive=False, help="What happened: " + ", ".join(Kind))
     ],
-    content: Annotated[str, typer.Argument(metavar="TEXT", help="The words; `-` reads them from stdin.")],
+    content: Annotated[str, typer.Argument(metavar="TEXT", help="The words, or `-` to read them from stdin.")],
     meta: Annotated[
         list[str] | None, typer.Option("--meta", metavar="KEY=VALUE", help="A note beside the text; may be repeated.")
     ] = None,

@@ -78,12 +78,16 @@ class Link:
             self._fits_basic(record)
         else:
             self._fits(record)
-        self.last_id = record.record_id
-        self.last_line = digest(record.line)
-        self.last_time = record.timestamp
-        self.size += 1
-        self.offset += len(record.line) + 1
+        self.advance(record.line, record.record_id, record.timestamp)
         self.closing = closing_in(record)
+
+    def advance(self, line: bytes, record_id: str, timestamp: str) -> None:
+        """Advance over a line that was made to follow."""
+        self.last_id = record_id
+        self.last_line = digest(line)
+        self.last_time = timestamp
+        self.size += 1
+        self.offset += len(line) + 1
 
     def _begin(self, record: Checked) -> None:
         self.basic = record.chain is None and self.chain is None

@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from alveus.journal.record import DURABLE_KINDS, Kind, Novelty
+from alveus.journal.record import DURABLE_KINDS, Kind, Novelty, SignedRecord
 from alveus.journal.seal import Checked, Key
 from alveus.store.files import Files, opened, write_all
 
@@ -55,7 +55,7 @@ class IndexDamaged(Exception):
     """A block's seal does not fit. The index has to be made again."""
 
 
-def entry_of(record: Checked, offset: int) -> bytes:
+def entry_of(record: Checked | SignedRecord, offset: int) -> bytes:
     """The packed entry of a valid record whose line begins at `offset`."""
     return _ENTRY.pack(
         offset,

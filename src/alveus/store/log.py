@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NoReturn
+from weakref import WeakSet
 
 from alveus.errors import AlveusError, JournalError, Locked, StoreError, StoreUncertain
 from alveus.store.files import Files, opened, sync_folder, write_all
@@ -25,6 +26,8 @@ SHARED_SYNC_SECONDS: Final = 0.05
 SHARED_SYNC_LINES: Final = 256
 SHARED_SYNC_BYTES: Final = 8 << 20
 _COPY_PIECE: Final = 1 << 20
+_FIRST_PAUSE: Final = 0.0002
+_LONGEST_PAUSE: Final = 0.02
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -59,6 +62,7 @@ class Log:
         self._poison: str | None = None
         self.fd = self._open()
         self._start_anew()
+        _open_logs.add(self)
 
     def _open(self) -> int:
         flags = os.O_RDONLY if self.read_only else os.O_RDWR | os.O_APPEND
@@ -71,7 +75,7 @@ class Log:
         return fd
 
     def _start_anew(self) -> None:
-        self._pid = os.getpid()
+        self._forked = False
         self._mutex = threading.Lock()
         self._state = threading.Condition()
         self._syncing = False
@@ -102,12 +106,11 @@ class Log:
         Raises Locked after `timeout` seconds, Moved after a rotation, StoreUncertain when poisoned.
         """
         self._check_fork()
-        deadline = time.monotonic() + self.timeout
         if not self._mutex.acquire(timeout=self.timeout):
             raise self._is_locked()
         try:
             self._check_poison()
-            self._lock_file(deadline)
+            self._lock_file()
             try:
                 self.follow()
             except BaseException:
@@ -122,17 +125,21 @@ class Log:
         self._unlock_file()
         self._mutex.release()
 
-    def _lock_file(self, deadline: float) -> None:
-        pause = 0.0002
+    def _lock_file(self) -> None:
         while True:
-            while not self.files.try_lock(self.fd):
-                if time.monotonic() > deadline:
-                    raise self._is_locked()
-                time.sleep(pause)
-                pause = min(pause * 1.5, 0.02)
+            if not self.files.try_lock(self.fd):
+                self._wait_for_lock()
             if self._is_current():
                 return
             self._reopen()
+
+    def _wait_for_lock(self) -> None:
+        deadline, pause = time.monotonic() + self.timeout, _FIRST_PAUSE
+        while not self.files.try_lock(self.fd):
+            if time.monotonic() > deadline:
+                raise self._is_locked()
+            time.sleep(pause)
+            pause = min(pause * 1.5, _LONGEST_PAUSE)
 
     def _is_current(self) -> bool:
         try:
@@ -166,7 +173,7 @@ class Log:
 
     def _check_fork(self) -> None:
         """A forked child shares its parent's lock; it needs a descriptor, a mutex and a syncing thread of its own."""
-        if self._pid != os.getpid():
+        if self._forked:
             self.files.close(self.fd)
             self.fd = self._open()
             self._start_anew()
@@ -194,11 +201,10 @@ class Log:
 
     def adopt(self, data: bytes, lines: int) -> None:
         """Count lines that lie at the end already: another process wrote them."""
-        with self._state:
-            self.end += len(data)
-            self.count += lines
-            if not self.read_only:
-                self._pending.append((self.count, self.end, data))
+        self.end += len(data)
+        self.count += lines
+        if not self.read_only:
+            self._pending.append((self.count, self.end, data))
 
     def _take_back(self, error: OSError) -> NoReturn:
         try:
@@ -231,7 +237,8 @@ class Log:
                     return
                 self._check_poison()
                 self._syncing = True
-                fd, lines, end = self.fd, self.count, self.end
+                fd = self.fd
+                lines, end, _ = self._pending[-1] if self._pending else (self.count, self.end, b"")
             try:
                 self._sync(fd, lines, end)
             finally:
@@ -338,10 +345,22 @@ class Log:
         self._closed.set()
         self._dirty.set()
         self._urgent.set()
-        if self._syncer is not None and self._pid == os.getpid():
+        if self._syncer is not None and not self._forked:
             self._syncer.join()
         for fd in (*self._retired, self.fd):
             self.files.close(fd)
+
+
+_open_logs: WeakSet[Log] = WeakSet()
+
+
+def _note_fork() -> None:
+    """In a forked child: every open log has to open its file again before it does anything."""
+    for log in _open_logs:
+        log._forked = True  # noqa: SLF001  (its own module)
+
+
+os.register_at_fork(after_in_child=_note_fork)
 
 
 def _nothing() -> None:

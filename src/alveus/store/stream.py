@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from alveus.errors import JournalError, Locked, StoreError
-from alveus.journal.chain import Fault, Link, closing_in, link_at
+from alveus.journal.chain import Fault, Link, closing_in, closing_of, link_at
 from alveus.journal.head import Head, Tree, leaf_hash, make_head
 from alveus.journal.seal import Checked, Invalid, Key, Sealed, check, digest, format_time
 from alveus.store import lines
@@ -63,6 +63,7 @@ class Stream:
         self._generation = 0
         self._marked: tuple[Link, Tree] | None = None
         self._whole = True
+        self._late: list[Sealed] = []
         if not exists(files, path):
             raise JournalError(
                 f"there is no journal at {path}, though its key or its head is there",
@@ -163,6 +164,7 @@ class Stream:
     def rebuild_index(self) -> None:
         """Make the index again from the stream, after it was found damaged."""
         with self._held():
+            self._digest_late()
             self.index.forget()
             self._index_from(0)
 
@@ -182,10 +184,11 @@ class Stream:
             self._follow_reading()
         else:
             with self.log.locked():
-                pass
+                self._digest_late()
 
     def _follow_reading(self) -> None:
         end = self.files.status(self.log.fd).st_size
+        self._digest_late()
         if not self._whole or not self._same_file() or end < self.link.offset:
             raise Moved
         try:
@@ -216,6 +219,8 @@ class Stream:
             self._check_prefix()
             self._generation = self.log.generation
         end = self.log.size
+        if len(self._late) >= HEAD_RECORDS or end != self.link.offset:
+            self._digest_late()
         if end < self.link.offset:
             raise self._damage("short_of_head", f"it was cut to {end} bytes while it was open", end)
         if end == self.link.offset:
@@ -302,20 +307,16 @@ class Stream:
 
     def commit(self, batch: Batch) -> None:
         """Write the batch, under the lock. Its records are on disk once `settle` says so."""
-        first, data = self.link.offset, b"".join([record.line + b"\n" for record in batch.records])
         self._whole = False
         try:
-            self.log.append(data, len(batch.records))
+            self.log.append(b"".join([one.line + b"\n" for one in batch.sealed]), len(batch.sealed))
         except StoreError:
             self._whole = True
             raise
         # The commit point. Before the line above nothing happened; after it the records are whole to every reader,
         # and a crash leaves either all of them or a torn tail that the next opening sets aside.
         self.link = batch.link
-        for record in batch.records:
-            self.tree.append(leaf_hash(record.line))
-            self.index.add(entry_of(record, first))
-            first += len(record.line) + 1
+        self._late += batch.sealed
         self._whole = True
         if self.link.size - self._head_size >= HEAD_RECORDS or time.monotonic() - self._head_at >= HEAD_SECONDS:
             self._mark()
@@ -327,8 +328,22 @@ class Stream:
         if not durable or self._marked is not None:
             self.log.defer(at_once=self._marked is not None)
 
+    def _digest_late(self) -> None:
+        """Tree and index of what was appended here, under the lock; neither is needed a record at a time."""
+        if self._late:
+            late = self._late
+            offset = self.link.offset - sum([len(one.line) + 1 for one in late])
+            self._whole = False
+            self.tree.extend([leaf_hash(one.line) for one in late])
+            for one in late:
+                self.index.add(entry_of(one.record, offset))
+                offset += len(one.line) + 1
+            self._late = []
+            self._whole = True
+
     def _mark(self) -> None:
         """Note the end of the chain, under the lock: the next head will describe it, once it is on disk."""
+        self._digest_late()
         self._marked = (self.link.copy(), self.tree.copy())
         self._head_size, self._head_at = self.link.size, time.monotonic()
 
@@ -371,6 +386,7 @@ class Stream:
             self.check_writable()
             self.save_head()
             with self.log.locked():
+                self._digest_late()
                 if self.log.synced >= self.link.size:
                     self._write_head(self.link, self.tree)
                     yield self.link
@@ -424,7 +440,7 @@ class Batch:
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
         self.link = stream.link
-        self.records: list[Checked] = []
+        self.sealed: list[Sealed] = []
 
     def __enter__(self) -> Self:
         stream = self._stream
@@ -445,32 +461,16 @@ class Batch:
         return self._stream.log.synced - 1
 
     def add(self, sealed: Sealed) -> None:
-        """Put one more at the end. Raises JournalError if it does not follow."""
-        record, hc = sealed.record, sealed.record.hc
-        checked = Checked(
-            sealed.line,
-            record.agent_id,
-            record.kind,
-            record.novelty,
-            record.prev_id,
-            record.record_id,
-            record.timestamp,
-            hc.chain if hc else None,
-            hc.seq if hc else None,
-            hc.prev_line if hc else None,
-            hc.synced if hc else -1,
-        )
-        try:
-            self.link.take(checked)
-        except Invalid as invalid:
-            raise JournalError(
-                f"a record could not be added: {invalid.detail}", code=invalid.code, hint="open the journal again"
-            ) from None
-        self.records.append(checked)
+        """Put one more at the end: it was made to follow `link`."""
+        record = sealed.record
+        self.link.advance(sealed.line, record.record_id, record.timestamp)
+        if "closing" in record.metadata:
+            self.link.closing = closing_of(dict(record.metadata))
+        self.sealed.append(sealed)
 
     def commit(self) -> int:
         """Write them; returns the count of records that `Stream.settle` waits for."""
-        if self.records:
+        if self.sealed:
             self._stream.commit(self)
         return self.link.size
 
