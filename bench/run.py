@@ -23,7 +23,6 @@ from naive import NaiveHippocampus
 
 from alveus import Draft, Hippocampus, Kind, Source
 from alveus.journal.canonical import NATIVE
-from alveus.store import verify as store_verify
 
 KEY = bytes(range(32))
 AGENT = "bench"
@@ -172,7 +171,12 @@ def bench_large(folder: Path, records: int, runs: int) -> None:
             say(f"load 8,000 tokens of {records:,}", figure, statistics.median(seconds) / baseline, "≤ 0.01, ≤ 64 MB")
         else:
             figure = f"{statistics.median(seconds) * 1e3:.0f} ms, warm; peak {max(memory):.0f} MB"
-            say(f"open {records:,} records to the first append", figure, statistics.median(seconds) / 0.5, "of 0.5 s: ≤ 1")
+            say(
+                f"open {records:,} records to the first append",
+                figure,
+                statistics.median(seconds) / 0.5,
+                "of 0.5 s: ≤ 1",
+            )
 
 
 def measure(command: list[str]) -> tuple[float, float]:
@@ -210,7 +214,6 @@ def main() -> None:
     if args.child:
         child(*args.child)
         return
-    store_verify.SMALLEST_PIECE = min(store_verify.SMALLEST_PIECE, 1 << 20)
     print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, JSON by {NATIVE}, load {os.getloadavg()[0]:.1f}\n")
     tables: dict[str, tuple[Callable[[Path, int, int], None], int]] = {
         "verify": (bench_verify, args.records),

@@ -17,6 +17,7 @@ from simulator import Clock, Crash, Faulty, SimulatedDisk
 from alveus import AlveusError, ChainState, Draft, Hippocampus, Kind, SignedRecord, StoreError, StoreUncertain
 from alveus import agent as agent_module
 from alveus.journal.record import DURABLE_KINDS
+from alveus.store import index, stream
 from alveus.store.files import Files
 from alveus.store.log import Log, Moved
 
@@ -206,7 +207,7 @@ def append(run: Run) -> None:
 
 
 def head(run: Run) -> None:
-    """The 256th record since the last head: head and index block are due, and the snapshot at the end."""
+    """The record that makes the next head and an index block due; and the snapshot at the end."""
     run.open()
     run.record("decision", "makes the block full")
     run.record("observation", "after the head")
@@ -253,9 +254,9 @@ def a_short_past(run: Run) -> None:
 
 
 def a_full_block(run: Run) -> None:
-    """255 records that no head counts yet."""
+    """All but one of the records that make a block of the index and a new head due."""
     run.open()
-    run.record_many([f"old {number}" for number in range(255)], kind="observation", durable=True)
+    run.record_many([f"old {number}" for number in range(BLOCK - 1)], kind="observation", durable=True)
 
 
 def two_days(run: Run) -> None:
@@ -293,7 +294,13 @@ def stage(name: str, root: Path) -> tuple[SimulatedDisk, Told, Scene]:
     return disk, told, scene
 
 
+BLOCK = 4
+
+
 def quicken(monkeypatch: Any) -> None:
-    """Nothing happens behind the scene, and the snapshot is due early."""
+    """Nothing happens behind the scene; heads, index blocks and the snapshot are due early."""
     monkeypatch.setattr(Log, "defer", in_the_foreground)
+    monkeypatch.setattr(index, "BLOCK", BLOCK)
+    monkeypatch.setattr(index, "_SIZE", BLOCK * index._ENTRY.size + index._MAC)
+    monkeypatch.setattr(stream, "HEAD_RECORDS", BLOCK)
     monkeypatch.setattr(agent_module, "SNAPSHOT_AT_CLOSE", 1)

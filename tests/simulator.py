@@ -167,6 +167,7 @@ class SimulatedDisk:
     def close(self, fd: int) -> None:
         """See `Files`."""
         with self._guard:
+            assert fd in self._open, "a descriptor was closed twice: the second time it may be somebody else's"
             inode, _ = self._open.pop(fd)
             if inode.holder == fd:
                 inode.holder = None
@@ -507,25 +508,26 @@ class Call:
 
 
 class Faulty:
-    """A `Files` that counts the calls of the given kinds and lets a `Fault` spoil them.
+    """A `Files` that notes the calls made to it and lets a `Spoil` have them first.
 
-    `create` is an open that may make a file. `calls` are those of the counted kinds, `all_calls` every one.
+    `create` is an open that may make a file. `calls` are those of the given kinds, `all_calls` every one.
     """
 
     def __init__(self, below: Files, kinds: Iterable[str] = MUTATING) -> None:
         self.below = below
         self.kinds = frozenset(kinds)
         self.calls: list[Call] = []
+        self.all_calls: list[Call] = []
         self.fault: Callable[[Call, Callable[[], Any], Faulty, tuple[Any, ...]], Any] | None = None
         self._names: dict[int, str] = {}
 
     def _do(self, kind: str, name: str, *arguments: Any) -> Any:
         method = "open" if kind == "create" else kind
         act = lambda: getattr(self.below, method)(*arguments)  # noqa: E731
-        if kind not in self.kinds:
-            return act()
         call = Call(kind, name)
-        self.calls.append(call)
+        self.all_calls.append(call)
+        if kind in self.kinds:
+            self.calls.append(call)
         return act() if self.fault is None else self.fault(call, act, self, arguments)
 
     def open(self, path: Path, flags: int, mode: int = 0o600) -> int:
@@ -605,7 +607,7 @@ class Faulty:
 
 
 class Spoil:
-    """A fault for `Faulty`: from the `first` counted call on, `times` of them go wrong (None: all).
+    """A fault for `Faulty`: of the calls it is `only` for, from the `first` on, `times` go wrong (None: all).
 
     `how`: `eio` and `enospc` fail without doing anything, `eio-done` and `enospc-done` do it and fail all the same;
     `short` writes half; `crash` ends the process before the call, `crash-done` after it. A sync that fails without
@@ -615,7 +617,11 @@ class Spoil:
     HOWS = ("eio", "eio-done", "enospc", "enospc-done", "short", "crash", "crash-done")
 
     def __init__(
-        self, how: str, first: int = 0, times: int | None = 1, only: Callable[[Call], bool] = lambda call: True
+        self,
+        how: str,
+        first: int = 0,
+        times: int | None = 1,
+        only: Callable[[Call], bool] = lambda call: call.kind in MUTATING,
     ) -> None:
         self.how = how
         self.first = first

@@ -109,13 +109,14 @@ function journal(path, options) {
   return verdict.state === "broken" ? BROKEN : 0;
 }
 
-/** One line in, one verdict out: { files: {name: hex}, keys: [hex], agent_id?, locked? }. */
+/** One line in, one verdict out: { files: {name: hex}, keys: [hex], agent_id?, locked?, checkpoint_key?: hex }. */
 function batch(path) {
   for (const line of readFileSync(path, "utf8").split("\n").filter(Boolean)) {
-    const { files, keys, agent_id: agent = null, locked = false } = JSON.parse(line);
+    const { files, keys, agent_id: agent = null, locked = false, checkpoint_key: signer } = JSON.parse(line);
     const verdict = verifyJournal({
       agent,
       locked,
+      checkpointKey: signer ? fromHex(signer) : null,
       files: new Map(Object.entries(files).map(([name, hex]) => [name, fromHex(hex)])),
       keys: keys.map(fromHex).map((key) => ({ key, kid: kidOf(key) })),
     });

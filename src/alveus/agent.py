@@ -11,17 +11,19 @@ import contextlib
 import os
 import secrets
 import threading
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from alveus.clock import Clock, Ticker
-from alveus.errors import AlveusError, InputError, JournalError
+from alveus.errors import AlveusError, InputError, JournalError, StoreUncertain
 from alveus.journal.record import DURABLE_KINDS, Draft, Kind, Profile, SignedRecord, Source
 from alveus.journal.seal import Checked, digest, refused_field, seal
-from alveus.novelty import Embedder, NoveltyJudge, Prepared
+from alveus.novelty import CACHE_SIZE, Embedder, EmbeddingNovelty, NoveltyJudge, Prepared
 from alveus.store import snapshot
 from alveus.store.files import Files, create, exists, sync_folder
 from alveus.store.keys import new_key
@@ -31,9 +33,11 @@ from alveus.store.origins import Origins, digest_of
 from alveus.store.past import Past, checked_at, content_of, line_of, place_of
 from alveus.store.stream import Batch, Stream, Torn, beside, torn_files
 from alveus.store.succession import finish_succession, load_keys, predecessors
+from alveus.store.vectors import Vectors
 
 SNAPSHOT_RECORDS: Final = 4096
 SNAPSHOT_AT_CLOSE: Final = 256
+_EMBED_AT_ONCE: Final = 256
 RESERVED: Final = ("hc", "closing", "opening")
 _OPTIONAL: Final = ("user", "session", "event_time", "origin", "part")
 
@@ -87,6 +91,7 @@ class Agent:
         self._origins: Origins | None = None
         self._origins_guard = threading.RLock()
         self._torn: list[Torn] = []
+        self._to_embed: deque[str] = deque(maxlen=CACHE_SIZE)
         self._begin()
 
     def _begin(self) -> None:
@@ -133,7 +138,8 @@ class Agent:
         try:
             if not self.stream.refused and not self.stream.log.poison:
                 self.stream.log.wait(self.stream.log.count)
-                if self._origins is not None or self.judge.next_seq - self._saved_at >= SNAPSHOT_AT_CLOSE:
+                enough = 1 if self.judge.embedding is not None else SNAPSHOT_AT_CLOSE
+                if self._origins is not None or self.judge.next_seq - self._saved_at >= enough:
                     with contextlib.suppress(
                         AlveusError, OSError, Moved
                     ):  # derived: it is made again when it is missing
@@ -142,8 +148,11 @@ class Agent:
             for stream in self.closed:
                 stream.close()
             self.stream.close()
-            if self._origins is not None:
+            if self._origins is not None and self._origins.pid == os.getpid():
                 self._origins.close()
+        log = self.stream.log
+        if log.poison and log.synced < log.count:
+            raise StoreUncertain(log.poison, code="poisoned", hint="open the journal again and look what is there")
 
     # Writing
 
@@ -181,6 +190,7 @@ class Agent:
     def _append(self, drafts: Sequence[Draft], *, durable: bool, force_clock: bool) -> list[Outcome]:
         if self._torn or any(draft.origin is not None for draft in drafts):
             self._catch_up_origins()
+        self._embed_followed()
         prepared = [self.judge.prepare(draft.content) for draft in drafts]
         with self.stream.batch() as batch:
             if batch.link.closing is not None:
@@ -216,7 +226,18 @@ class Agent:
 
     def _follow(self, record: Checked) -> None:
         """Another writer's record: judge by it what comes after it."""
-        self.judge.learn(self.judge.next_seq, content_of(record.line))
+        content = content_of(record.line)
+        self.judge.learn(self.judge.next_seq, content)
+        self._to_embed.append(content)
+
+    def _embed_followed(self) -> None:
+        """Vectors for what others recorded: a model is called, so no lock is held."""
+        embedding = self.judge.embedding
+        while self._to_embed:
+            content = self._to_embed.popleft()
+            vector = self.judge.prepare(content).vector if embedding is not None else None
+            if embedding is not None and vector is not None:
+                embedding.learn(embedding.next_seq, vector)
 
     def _restore_novelty(self) -> None:
         """The novelty state at the end of the chain: from the snapshot and what followed it, else from the records."""
@@ -230,7 +251,9 @@ class Agent:
             starts = self.past.newest(options.words_window)
         for stream, start in starts:
             for _, line in stream.forwards(start):
-                self.judge.learn(self.judge.next_seq, content_of(line))
+                content = content_of(line)
+                self.judge.learn(self.judge.next_seq, content)
+                self._to_embed.append(content)
         self._saved_at = self.judge.next_seq
 
     def _is_prefix(self, saved: snapshot.Snapshot) -> bool:
@@ -251,6 +274,32 @@ class Agent:
             chain=link.chain or "", size=link.size, last_line_sha256=link.last_line, state=judge.dump()
         )
         snapshot.save(self.files, beside(self.layout.stream, ".words"), self.stream.key, saved)
+
+    def like(self, query: str, top_k: int) -> list[tuple[Stream, int]] | None:
+        """Where the records lie whose meaning is nearest, best first; None without an embedder or when it fails."""
+        embedding = self.judge.embedding
+        asked = self.judge.prepare(query).vector if embedding is not None else None
+        if embedding is None or asked is None:
+            return None
+        found: list[tuple[float, Stream, int]] = []
+        for stream in (self.stream, *reversed(self.closed)):
+            vectors = self._vectors(stream, embedding)
+            found += [(cosine, stream, place_of(stream, seq)) for cosine, seq in vectors.nearest(asked, top_k)]
+        return [(stream, offset) for _, stream, offset in sorted(found, key=lambda one: -one[0])[:top_k]]
+
+    def _vectors(self, stream: Stream, embedding: EmbeddingNovelty) -> Vectors:
+        """The vectors of a chain, caught up."""
+        path = beside(stream.path, ".vec")
+        vectors = Vectors(
+            path, self.files, chain=stream.link.chain or "", name=embedding.by, dims=embedding.embedder.dims
+        )
+        size = vectors.size()
+        while size < stream.link.size:
+            lines = islice(stream.forwards(place_of(stream, size)), _EMBED_AT_ONCE)
+            rows = [self.judge.prepare(content_of(line)).vector for _, line in lines]
+            vectors.append(size, rows)
+            size += len(rows)
+        return vectors
 
     # Origins: spec/journal.md, section 4
 

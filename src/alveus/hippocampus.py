@@ -10,7 +10,7 @@ import contextlib
 import errno
 import os
 import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
@@ -29,7 +29,7 @@ from alveus.journal.chain import ChainVerdict, Fault
 from alveus.journal.head import is_day
 from alveus.journal.record import Draft, Kind, SignedRecord, Source
 from alveus.novelty import WINDOW, Embedder
-from alveus.recall import Question, Recalled, ask, best, newest, score, selective_load
+from alveus.recall import Recalled, ask, best, newest, score, selective_load
 from alveus.store.creation import create_journal, is_begun
 from alveus.store.files import DISK, Files
 from alveus.store.layout import Layout, make_layout
@@ -229,14 +229,12 @@ class Hippocampus:
         return self._again(lambda: self._complete(query, top_k))
 
     def _complete(self, query: str, top_k: int) -> Recalled:
-        question = ask(query)
-        if not question.whole:
+        if not query.strip():
             return Recalled((), reason="the query is empty")
         failed: dict[tuple[str | None, int], Fault] = {}
         while True:
-            found = [
-                read(stream, stream.line_at(offset), offset) for stream, offset in self._best(question, top_k, failed)
-            ]
+            places = self._best(query, top_k, failed)
+            found = [read(stream, stream.line_at(offset), offset) for stream, offset in places]
             faults = [one for one in found if isinstance(one, Fault)]
             if not faults:
                 break
@@ -245,10 +243,12 @@ class Hippocampus:
         left_out = tuple(failed.values())
         return Recalled(records, left_out, "" if records else self._why_nothing_found(left_out))
 
-    def _best(
-        self, question: Question, top_k: int, failed: Container[tuple[str | None, int]]
-    ) -> list[tuple[Stream, int]]:
+    def _best(self, query: str, top_k: int, failed: Mapping[tuple[str | None, int], Fault]) -> list[tuple[Stream, int]]:
         """Where the records lie that answer best, without those that failed their check."""
+        like = self._agent.like(query, top_k + len(failed))
+        if like is not None:
+            return [place for place in like if (place[0].link.chain, place[1]) not in failed][:top_k]
+        question = ask(query)
         places: list[tuple[Stream, int]] = []
 
         def scored() -> Iterator[tuple[float, int]]:

@@ -125,5 +125,3 @@ def node() -> Node:
     if program is None:
         pytest.skip("NODE IS MISSING: the second implementation was NOT run; install Node 18 or later")
     return Node(program)
-
-

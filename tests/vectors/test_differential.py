@@ -16,13 +16,26 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from making.days import _folder, _story
-from making.journals import _three_chains, _two_chains
-from making.records import _basic
-from making.shared import CHAIN, OTHER_CHAIN, OTHER_SECRET, SECRET, fields_of, five, head_of, line_of, mac, signed, stream_of
+from making.days import NOTE_SEED, closed_folder, day_story
+from making.journals import three_chains, two_chains
+from making.records import basic_line
+from making.shared import (
+    CHAIN,
+    OTHER_CHAIN,
+    OTHER_SECRET,
+    SECRET,
+    fields_of,
+    five,
+    head_of,
+    line_of,
+    mac,
+    signed,
+    stream_of,
+)
 from making.spelling import signed_bytes
 
 from alveus.journal import canonical
+from alveus.witness import note
 
 Files = dict[str, bytes]
 Journal = dict[str, Any]
@@ -34,19 +47,23 @@ PLACE: Final = ("line", "offset")
 TEXTS: Final = (
     "", "a", "x" * 1025, "\x00", "\x7f", "\x85", "\u2028", "é", "e\u0301", "🌊", '"', "\\", "hc", "-1", "0", "1", "null",
     "0" * 16, "0" * 31, "0" * 32, "A" * 32, "0" * 64, "a" * 63, CHAIN, OTHER_CHAIN, "river", "delta", "decision",
-    "identity_change", "routine", "novel", "words/1", "user", "back", "2026-11-30T09:00:01.000000Z", "2026-11-30T09:00:01Z",
-    "2026-11-30T09:00:01.500000+00:00", "2026-02-30T09:00:01.000000Z", "9999-12-31T23:59:59.999999Z", "2026-11-30",
-    "2026-11-30T24:00:00.000000Z", "٢٠٢٦-11-30T09:00:00.000000Z", "36401dfbe4d26a77", "36401dfbe4d26a77\n",
+    "identity_change", "routine", "novel", "words/1", "user", "back", "36401dfbe4d26a77", "36401dfbe4d26a77\n",
+    "2026-11-30T09:00:01.000000Z", "2026-11-30T09:00:01Z", "2026-11-30T09:00:01.500000+00:00", "2026-11-30",
+    "2026-02-30T09:00:01.000000Z", "9999-12-31T23:59:59.999999Z", "2026-11-30T24:00:00.000000Z",
+    "٢٠٢٦-11-30T09:00:00.000000Z",
 )  # fmt: skip
 NUMBERS: Final = (0, 1, -1, 2, 3, 4, 5, 2**53 - 1, 1 - 2**53, 0.5, 1e21, -1e300, 5e-324)
 TOKENS: Final = (
-    b"1.0", b"-0", b"1e1", b"01", b"9007199254740992", b"18446744073709551616", b"1e20", b"NaN", b"1e400", b"tRue", b"+1", b"0x1",
-    b'"\\u0061"', b'"\\/"', b'"\\ud800"', b'"\\uD83D\\uDE00"', b'"\xed\xa0\x80"', b'"\xc0\x80"', b'"\xff"', b'"\x01"', b'"\\x"',
-    b'"\\u000A"', b'"\\b\\f"', b'"\\u007f"', b'"\x7f"', b"[]", b"[1,]", b"[ 1]", b"{}", b'{"b":1,"a":2}', b'{"a":1,"a":2}',
-    b'{"__proto__":1}', b'{"__proto__":1,"__proto__":2}', '{"\ufb33":1,"\U0001f600":2}'.encode(),
-    '{"\U0001f600":2,"\ufb33":1}'.encode(), b"[" * 29 + b"]" * 29, b"[" * 30 + b"]" * 30, b"[" * 31 + b"]" * 31, b"",
+    b"1.0", b"-0", b"1e1", b"01", b"9007199254740992", b"18446744073709551616", b"1e20", b"NaN", b"1e400", b"tRue",
+    b"+1", b"0x1", b'"\\u0061"', b'"\\/"', b'"\\ud800"', b'"\\uD83D\\uDE00"', b'"\xed\xa0\x80"', b'"\xc0\x80"',
+    b'"\xff"', b'"\x01"', b'"\\x"', b'"\\u000A"', b'"\\b\\f"', b'"\\u007f"', b'"\x7f"', b"[]", b"[1,]", b"[ 1]", b"{}",
+    b'{"b":1,"a":2}', b'{"a":1,"a":2}', b'{"__proto__":1}', b'{"__proto__":1,"__proto__":2}',
+    '{"\ufb33":1,"\U0001f600":2}'.encode(), '{"\U0001f600":2,"\ufb33":1}'.encode(),
+    b"[" * 29 + b"]" * 29, b"[" * 30 + b"]" * 30, b"[" * 31 + b"]" * 31, b"",
 )  # fmt: skip
-BYTES: Final = (b"\n", b"\r", b"\r\n", b"\x00", b"\xff", b"\xef\xbb\xbf", b" ", b'"', b"\\", b"{", b"}", b",", b"\xe2\x80\xa8", b"0", b"A")
+BYTES: Final = (
+    b"\n", b"\r", b"\r\n", b"\x00", b"\xff", b"\xef\xbb\xbf", b" ", b'"', b"\\", b"{", b"}", b",", b"\xe2\x80\xa8", b"0", b"A",
+)  # fmt: skip
 
 
 # The journals that are damaged
@@ -57,12 +74,16 @@ def _plain(dice: Dice) -> Journal:
     for number in range(dice.randrange(4)):
         story.tell(f"more {number}", dice.choice(["state", "decision"]), {"n": number, "k": [1.5, {"a": None}]})
     size = dice.randrange(len(story.lines) + 1)
-    files = {"stream.jsonl": story.stream(), "stream.head.0": story.head(size), "stream.head.1": story.head(max(0, size - 2))}
+    files = {
+        "stream.jsonl": story.stream(),
+        "stream.head.0": story.head(size),
+        "stream.head.1": story.head(max(0, size - 2)),
+    }
     return {"files": files, "keys": [SECRET], "agent_id": "river"}
 
 
 def _succeeded(_: Dice) -> Journal:
-    first, second = _two_chains()
+    first, second = two_chains()
     closed = f"stream-{CHAIN}"
     files = {f"{closed}.jsonl": first.stream(), f"{closed}.head.0": first.head()}
     files |= {"stream.jsonl": second.stream(), "stream.head.0": second.head(), "stream.head.1": second.head(1)}
@@ -70,13 +91,13 @@ def _succeeded(_: Dice) -> Journal:
 
 
 def _thrice(_: Dice) -> Journal:
-    return {"files": dict(_three_chains()), "keys": [SECRET, OTHER_SECRET], "agent_id": "river"}
+    return {"files": dict(three_chains()), "keys": [SECRET, OTHER_SECRET], "agent_id": "river"}
 
 
 def _basic_journal(_: Dice) -> Journal:
-    lines = [_basic("one", metadata={"n": 1})]
+    lines = [basic_line("one", metadata={"n": 1})]
     for content in ("again", "again", "four"):
-        lines.append(_basic(content, lines[-1], kind="decision"))
+        lines.append(basic_line(content, lines[-1], kind="decision"))
     return {"files": {"stream.jsonl": stream_of(lines)}, "keys": [SECRET], "agent_id": "river"}
 
 
@@ -86,8 +107,9 @@ def _empty(dice: Dice) -> Journal:
 
 
 def _anchored(dice: Dice) -> Journal:
-    folder = _folder(_story(), closed=dice.choice([None, "2026-11-30"]))
-    return {"files": folder, "keys": [SECRET], "agent_id": "river"}
+    folder = closed_folder(day_story(), closed=dice.choice([None, "2026-11-30"]))
+    public = note.public_key(NOTE_SEED).hex()
+    return {"files": folder, "keys": [SECRET], "agent_id": "river", "checkpoint_key": public}
 
 
 # What is done to them. Each takes the dice and the bytes of one file.
@@ -156,9 +178,9 @@ def _misplace(dice: Dice, data: bytes) -> bytes:
 
 
 MISPLACED: Final[list[tuple[str, Any]]] = [
-    ("seq", 1), ("seq", -1), ("prev_line", "0" * 64), ("prev_id", "0" * 32), ("chain", OTHER_CHAIN), ("agent_id", "delta"),
-    ("timestamp", "2026-11-30T08:00:00.000000Z"), ("timestamp", "2026-11-30T09:00:00.000000Z"), ("kid", "0" * 16),
-    ("timestamp", "2027-01-01T00:00:00.000000Z"), ("kind", "identity_change"), ("novelty", "routine"), ("record_id", "0" * 32),
+    ("seq", 1), ("seq", -1), ("prev_line", "0" * 64), ("prev_id", "0" * 32), ("chain", OTHER_CHAIN), ("kid", "0" * 16),
+    ("timestamp", "2026-11-30T08:00:00.000000Z"), ("timestamp", "2026-11-30T09:00:00.000000Z"), ("agent_id", "delta"),
+    ("timestamp", "2027-01-01T00:00:00.000000Z"), ("kind", "identity_change"), ("novelty", "routine"),
 ]  # fmt: skip
 
 
@@ -166,7 +188,9 @@ def _change_somewhere(dice: Dice, record: dict[str, Any]) -> None:
     """Change, add or drop a value of the record, of its metadata or of its profile."""
     metadata = record["metadata"]
     places = [record, metadata, *([metadata["hc"]] * 3 if "hc" in metadata else [])]
-    places += [value for name in ("closing", "opening") for value in [metadata.get(name)] if isinstance(value, dict)] * 3
+    places += [
+        value for name in ("closing", "opening") for value in [metadata.get(name)] if isinstance(value, dict)
+    ] * 3
     place = dice.choice(places)
     name = dice.choice([*place, "user", "part", "event_time", "clock", "origin", "hc", "closing"])
     if dice.random() < 0.15:
@@ -181,7 +205,19 @@ def _value(dice: Dice, old: Any) -> Any:
     if isinstance(old, str) and old and dice.random() < 0.4:
         at = dice.randrange(len(old))
         return dice.choice([old.upper(), old + "\n", old[:-1], old[:at] + dice.choice("0aZ") + old[at + 1 :]])
-    odd: list[Any] = [None, True, False, [], {}, [1, 1], [1, 2], [2, 1], [0, 1], [1.5, 2], {"next_kid": "a", "next_chain": "b"}]
+    odd: list[Any] = [
+        None,
+        True,
+        False,
+        [],
+        {},
+        [1, 1],
+        [1, 2],
+        [2, 1],
+        [0, 1],
+        [1.5, 2],
+        {"next_kid": "a", "next_chain": "b"},
+    ]
     return dice.choice([dice.choice(TEXTS), dice.choice(TEXTS), dice.choice(NUMBERS), dice.choice(odd)])
 
 
@@ -272,6 +308,12 @@ def _acts(name: str) -> list[Callable[[Dice, bytes], bytes]]:
     return OTHERS if name.startswith("anchors/") else HEADS
 
 
+def _ours(library: Any, journal: Journal) -> dict[str, Any]:
+    seed = NOTE_SEED if "checkpoint_key" in journal else b""
+    verdict: dict[str, Any] = library.verdict(journal["agent_id"], journal["files"], journal["keys"], note_seed=seed)
+    return verdict
+
+
 def _differs(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
     names = ["state", "code"] if ours["code"] else ["state", "code", "records", "after_head"]
     if any(ours[name] != theirs[name] for name in names):
@@ -290,7 +332,7 @@ def test_both_implementations_judge_every_mutant_alike(
     """Over thousands of seeded mutants both give one state, one code and one place."""
     mutants = [_mutant(number, journals) for number in range(COUNT[journals])]
     theirs = node.batch(mutants, tmp_path / "mutants")
-    ours = [library.verdict(one["agent_id"], one["files"], one["keys"]) for one in mutants]
+    ours = [_ours(library, one) for one in mutants]
     pairs = zip(ours, theirs, strict=True)
     assert [(number, *pair) for number, pair in enumerate(pairs) if _differs(*pair)] == []
 

@@ -75,12 +75,14 @@ def memory(tmp_path: Path, clock: Days) -> Iterator[Hippocampus]:
 
 
 def _draft(number: int) -> Draft:
-    source = list(Source)[number % len(Source)]
-    time = "2026-11-28T12:00:00.5+03:00"
-    origin = f"chat:архив:{number}"
     return Draft(
-        kind=Kind.OBSERVATION, content=f"part {number}", src=source, event_time=time, origin=origin, part=(number + 1, 5)
-    )  # fmt: skip
+        kind=Kind.OBSERVATION,
+        content=f"part {number}",
+        src=list(Source)[number % len(Source)],
+        event_time="2026-11-28T12:00:00.5+03:00",
+        origin=f"chat:архив:{number}",
+        part=(number + 1, 5),
+    )
 
 
 def _verify(node: Any, memory: Hippocampus, *options: str | Path) -> tuple[int, dict[str, Any]]:
@@ -119,7 +121,9 @@ def test_a_checkpoint_of_the_library_convinces_node(memory: Hippocampus, node: A
     assert (done.returncode, json.loads(done.stdout)["code"]) == (4, "against_mismatch")
 
 
-@pytest.mark.parametrize("name", ["stream.jsonl", "anchors/2026-11-30/payload.json", "anchors/2026-11-30/checkpoint.note"])
+@pytest.mark.parametrize(
+    "name", ["stream.jsonl", "anchors/2026-11-30/payload.json", "anchors/2026-11-30/checkpoint.note"]
+)
 def test_one_changed_byte_is_seen_by_both(memory: Hippocampus, node: Any, name: str) -> None:
     """A byte changed in the stream or in a closed day breaks the journal for both, with one code."""
     memory.flush()

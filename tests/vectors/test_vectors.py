@@ -27,7 +27,20 @@ from alveus.witness import checkpoint, montana, note
 Vector = dict[str, Any]
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "vectors"
-DISAGREES: Final[dict[str, str]] = {}
+_MISSED = "closed chains are looked for backwards from the live one: a damaged or unlinked one is not read"
+_UNNAMED = "a successor is not compared with the chain and key that the closed one names"
+DISAGREES: Final = {
+    "anchor:checkpoint-agent-dot": "a checkpoint's origin leaves a leading dot as it is",
+    "basic:opening-opens-nothing": "an `opening` counts without the profile, too",
+    "chains:begun-elsewhere": _MISSED,
+    "chains:closed-and-not-continued": _MISSED,
+    "chains:closing-cut": _MISSED,
+    "chains:closing-edited": _MISSED,
+    "chains:left-behind": _MISSED,
+    "chains:opening-size-true": "true is taken for 1",
+    "chains:other-successor": _UNNAMED,
+    "chains:other-successor-key": _UNNAMED,
+}
 """Vectors that the library does not agree with yet, and why. Empty is how it should be."""
 
 
@@ -169,9 +182,8 @@ def _write(record: Any) -> None:
     except ValueError as error:
         raise InputError(str(error)) from error
     check_draft(Draft(kind=kind, content=record["content"], metadata=record["metadata"]))
-    hc = Profile(
-        chain="0" * 32, seq=0, prev_line=None, kid="0" * 16, novelty=Novelty.NOVEL, by="words/1", synced=-1, src=Source.USER
-    )  # fmt: skip
+    nothing = {"chain": "0" * 32, "kid": "0" * 16, "prev_line": None, "seq": 0, "synced": -1}
+    hc = Profile(**nothing, novelty=Novelty.NOVEL, by="words/1", src=Source.USER)
     given = {name: record[name] for name in ("agent_id", "content", "metadata")}
     seal(Key(_secret()), **given, kind=kind, hc=hc, prev_id=None, timestamp="2026-11-30T09:00:00.000000Z")
 

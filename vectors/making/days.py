@@ -1,4 +1,5 @@
 """anchor.json and montana.json: section 8."""
+# ruff: noqa: E501  (a vector is one row of a table, as far as it goes)
 
 from __future__ import annotations
 
@@ -11,7 +12,20 @@ from alveus.journal.anchor import make_anchor
 from alveus.journal.chain import DayTally
 from alveus.store.layout import encode_name
 from alveus.witness import checkpoint, montana, note
-from making.shared import AGENT, CHAIN, Story, Vector, broken, fields_of, head_of, journal_vector, tree_of, vector, whole, written
+from making.shared import (
+    AGENT,
+    CHAIN,
+    Story,
+    Vector,
+    broken,
+    fields_of,
+    head_of,
+    journal_vector,
+    tree_of,
+    vector,
+    whole,
+    written,
+)
 
 NOTE_SEED: Final = bytes(range(64, 96))
 ANCHOR_SEED: Final = bytes(range(96, 128))
@@ -24,7 +38,7 @@ def anchors() -> list[Vector]:
     return [*_days(), *_checkpoints(), *_notes(), *_closed_days(), *_against()]
 
 
-def _story() -> Story:
+def day_story() -> Story:
     """Three records on the 30th, the last of them in its last microsecond, and two on the 1st."""
     story = Story()
     times = ("2026-11-30T00:00:00.000000Z", "2026-11-30T12:00:00.000000Z", "2026-11-30T23:59:59.999999Z",
@@ -55,12 +69,14 @@ def _days() -> list[Vector]:
 
 
 def _day(name: str, shows: str, day: str) -> Vector:
-    story = _story()
+    story = day_story()
     payload, digest = _payload(story, day)
     expect = {"payload": None if payload is None else written(payload)}
     if digest is not None:
         expect["anchor_payload_hash"] = digest
-    return vector(name, shows, "day", agent_id=AGENT, date=day, lines=[written(line) for line in story.lines], expect=expect)
+    return vector(
+        name, shows, "day", agent_id=AGENT, date=day, lines=[written(line) for line in story.lines], expect=expect
+    )
 
 
 def _signed(agent_id: str, chain: str, size: int, root: bytes) -> str:
@@ -69,11 +85,13 @@ def _signed(agent_id: str, chain: str, size: int, root: bytes) -> str:
 
 
 def _checkpoints() -> list[Vector]:
-    story = _story()
+    story = day_story()
     rows = [("checkpoint-0", "A checkpoint of nothing.", AGENT, 0), ("checkpoint-5", "A checkpoint of five records.", AGENT, 5),
             ("checkpoint-agent", "The agent is percent-encoded in the origin.", "агент / 1", 5),
             ("checkpoint-agent-dot", "So is a leading dot, as in the folder's name.", ".hidden", 5)]  # fmt: skip
-    return [_checkpoint(name, shows, agent, tree_of(story.lines[:size]).root(), size) for name, shows, agent, size in rows]
+    return [
+        _checkpoint(name, shows, agent, tree_of(story.lines[:size]).root(), size) for name, shows, agent, size in rows
+    ]
 
 
 def _checkpoint(name: str, shows: str, agent_id: str, root: bytes, size: int) -> Vector:
@@ -90,95 +108,129 @@ def _checkpoint(name: str, shows: str, agent_id: str, root: bytes, size: int) ->
 
 
 def _notes() -> list[Vector]:
-    story = _story()
+    story = day_story()
     good = _signed(AGENT, CHAIN, 5, tree_of(story.lines).root())
     text, signature = good.split("\n\n")
     body, encoded = signature.rstrip("\n").rsplit(" ", 1)
     flipped = encoded[:20] + ("A" if encoded[20] != "A" else "B") + encoded[21:]
-    origin, size, root = text.split("\n")
+    root = text.split("\n")[2]
     witness = "\u2014 witness.example/w AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"
     rows: list[tuple[str, str, str, Vector]] = [
         ("note-whole", "A checkpoint as it was written.", good, {"checkpoint": True, "signed": True}),
         ("note-witnessed", "Further signatures may follow.", good + witness, {"checkpoint": True, "signed": True}),
-        ("note-forged", "A signature with a bit changed.", f"{text}\n\n{body} {flipped}\n", {"checkpoint": True, "signed": False}),
+        (
+            "note-forged",
+            "A signature with a bit changed.",
+            f"{text}\n\n{body} {flipped}\n",
+            {"checkpoint": True, "signed": False},
+        ),
         ("note-edited", "A size edited.", good.replace("\n5\n", "\n4\n"), {"checkpoint": True, "signed": False}),
         ("note-unsigned", "No signature.", f"{text}\n\n", {"checkpoint": False}),
         ("note-no-blank", "No blank line.", good.replace("\n\n", "\n"), {"checkpoint": False}),
         ("note-no-end", "The last line does not end.", good[:-1], {"checkpoint": False}),
         ("note-leading-zero", "A size with a leading zero.", good.replace("\n5\n", "\n05\n"), {"checkpoint": False}),
         ("note-no-size", "A size that is no number.", good.replace("\n5\n", "\nfive\n"), {"checkpoint": False}),
-        ("note-root-padding", "A root without its padding.", good.replace(root, root.rstrip("=")), {"checkpoint": False}),
+        (
+            "note-root-padding",
+            "A root without its padding.",
+            good.replace(root, root.rstrip("=")),
+            {"checkpoint": False},
+        ),
         ("note-crlf", "Line ends made CRLF.", good.replace("\n", "\r\n"), {"checkpoint": False}),
         ("note-two-lines", "A text of two lines.", good.replace(f"{root}\n", ""), {"checkpoint": False}),
         ("note-hyphen", "A hyphen for the em dash.", good.replace("\u2014", "-"), {"checkpoint": False}),
     ]
     inputs = {"ed25519_seed": NOTE_SEED.hex()}
-    return [vector(name, shows, "note", note=written(data.encode()), **inputs, expect=expect) for name, shows, data, expect in rows]
+    return [
+        vector(name, shows, "note", note=written(data.encode()), **inputs, expect=expect)
+        for name, shows, data, expect in rows
+    ]
 
 
-def _folder(story: Story, *, closed: str | None = DAY, **replaced: bytes | None) -> dict[str, bytes]:
+def closed_folder(story: Story, *, closed: str | None = DAY, **replaced: bytes | None) -> dict[str, bytes]:
     """A journal with the 30th closed after four records; `replaced` files of the day are others, or missing."""
     payload, digest = _payload(story, DAY)
     signed = _signed(AGENT, CHAIN, 4, tree_of(story.lines[:4]).root())
-    day = {"payload.json": payload, "payload.sha256": f"{digest}\n".encode(), "checkpoint.note": signed.encode(), "status.json": b"{}"}
+    day = {
+        "payload.json": payload,
+        "payload.sha256": f"{digest}\n".encode(),
+        "checkpoint.note": signed.encode(),
+        "status.json": b"{}",
+    }
     day |= {name.replace("_", "."): data for name, data in replaced.items()}
     files = {f"anchors/{DAY}/{name}": data for name, data in day.items() if data is not None}
     return {"stream.jsonl": story.stream(), "stream.head.0": story.head(closed_through=closed), **files}
 
 
 def _closed_days() -> list[Vector]:
-    story = _story()
+    story = day_story()
     payload, digest = _payload(story, DAY)
     other = json.dumps(json.loads(payload or b"") | {"count": 4}, sort_keys=True, separators=(",", ":")).encode()
     other_hash = hashlib.sha256(other).hexdigest()
     wrong_root = _signed(AGENT, CHAIN, 4, tree_of(story.lines[:3]).root()).encode()
     too_long = _signed(AGENT, CHAIN, 6, tree_of(story.lines).root()).encode()
     elsewhere = _signed(AGENT, CHAIN[::-1], 4, tree_of(story.lines[:4]).root()).encode()
-    unclosed = {name: data for name, data in _folder(story).items() if not name.startswith("anchors/")}
-    no_records = {name.replace(DAY, "2026-11-29"): data for name, data in _folder(story, closed="2026-11-29").items()}
-    left_out = {name.replace(DAY, "2026-12-01"): data for name, data in _folder(story, closed="2026-12-01", **_december()).items()}
+    unclosed = {name: data for name, data in closed_folder(story).items() if not name.startswith("anchors/")}
+    no_records = {
+        name.replace(DAY, "2026-11-29"): data for name, data in closed_folder(story, closed="2026-11-29").items()
+    }
+    left_out = {
+        name.replace(DAY, "2026-12-01"): data
+        for name, data in closed_folder(story, closed="2026-12-01", **_december()).items()
+    }
     mismatch = broken("anchor_mismatch")
     good = whole("ok_to_head", 5)
     rows: list[tuple[str, str, dict[str, bytes], Vector]] = [
-        ("closed-day", "A closed day that is what the journal says.", _folder(story), good),
-        ("closed-day-in-no-head", "A day's folder counts before the head names it.", _folder(story, closed=None), good),
+        ("closed-day", "A closed day that is what the journal says.", closed_folder(story), good),
+        ("closed-day-in-no-head", "A day's folder counts before the head names it.", closed_folder(story, closed=None), good),
         ("closed-day-left-out", "A day before the last closed one may have been left out.", left_out, good),
-        ("unfinished-folder", "A folder that is no day is no closed day.", {**_folder(story), f"anchors/.{DAY}.new/payload.json": b"{"}, good),
+        ("unfinished-folder", "A folder that is no day is no closed day.", {**closed_folder(story), f"anchors/.{DAY}.new/payload.json": b"{"}, good),
         ("payload-edited", "A payload edited, and its hash with it.",
-         _folder(story, payload_json=other, payload_sha256=f"{other_hash}\n".encode()), mismatch),
-        ("payload-spaces", "A payload that says the same in other bytes.", _folder(story, payload_json=(payload or b"") + b"\n"), mismatch),
-        ("payload-missing", "A closed day without its payload.", _folder(story, payload_json=None), mismatch),
-        ("hash-edited", "The hash of another payload.", _folder(story, payload_sha256=f"{other_hash}\n".encode()), mismatch),
-        ("hash-without-lf", "The hash is written with an LF.", _folder(story, payload_sha256=(digest or "").encode()), mismatch),
-        ("checkpoint-root", "A checkpoint of another root.", _folder(story, checkpoint_note=wrong_root), mismatch),
-        ("checkpoint-size", "A checkpoint of more records than there are.", _folder(story, checkpoint_note=too_long), mismatch),
-        ("checkpoint-chain", "A checkpoint of another chain.", _folder(story, checkpoint_note=elsewhere), mismatch),
-        ("checkpoint-missing", "A closed day without its checkpoint.", _folder(story, checkpoint_note=None), mismatch),
+         closed_folder(story, payload_json=other, payload_sha256=f"{other_hash}\n".encode()), mismatch),
+        ("payload-spaces", "A payload that says the same in other bytes.", closed_folder(story, payload_json=(payload or b"") + b"\n"), mismatch),
+        ("payload-missing", "A closed day without its payload.", closed_folder(story, payload_json=None), mismatch),
+        ("hash-edited", "The hash of another payload.", closed_folder(story, payload_sha256=f"{other_hash}\n".encode()), mismatch),
+        ("hash-without-lf", "The hash is written with an LF.", closed_folder(story, payload_sha256=(digest or "").encode()), mismatch),
+        ("checkpoint-root", "A checkpoint of another root.", closed_folder(story, checkpoint_note=wrong_root), mismatch),
+        ("checkpoint-size", "A checkpoint of more records than there are.", closed_folder(story, checkpoint_note=too_long), mismatch),
+        ("checkpoint-chain", "A checkpoint of another chain.", closed_folder(story, checkpoint_note=elsewhere), mismatch),
+        ("checkpoint-missing", "A closed day without its checkpoint.", closed_folder(story, checkpoint_note=None), mismatch),
         ("folder-missing", "A day that the head calls closed, without its folder.", unclosed, mismatch),
         ("day-without-records", "A closed day of which there is no record.", no_records, mismatch),
     ]  # fmt: skip
-    return [journal_vector(name, shows, files, expect, ed25519_seed=NOTE_SEED.hex()) for name, shows, files, expect in rows]
+    return [
+        journal_vector(name, shows, files, expect, ed25519_seed=NOTE_SEED.hex()) for name, shows, files, expect in rows
+    ]
 
 
 def _december() -> dict[str, bytes]:
-    payload, digest = _payload(_story(), "2026-12-01")
+    payload, digest = _payload(day_story(), "2026-12-01")
     return {"payload_json": payload or b"", "payload_sha256": f"{digest}\n".encode()}
 
 
 def _against() -> list[Vector]:
     """A checkpoint that left the machine, and what became of the journal."""
-    story = _story()
+    story = day_story()
     three = _signed(AGENT, CHAIN, 3, tree_of(story.lines[:3]).root()).encode()
     five = _signed(AGENT, CHAIN, 5, tree_of(story.lines).root()).encode()
     other = _signed("delta", CHAIN, 3, tree_of(story.lines[:3]).root()).encode()
     fork = _signed(AGENT, CHAIN, 3, tree_of(story.lines[1:4]).root()).encode()
     files = {"stream.jsonl": story.stream(), "stream.head.0": story.head()}
-    back = {"stream.jsonl": story.stream()[: len(b"".join(story.lines[:4])) + 4], "stream.head.0": head_of(story.lines[:4])}
+    back = {
+        "stream.jsonl": story.stream()[: len(b"".join(story.lines[:4])) + 4],
+        "stream.head.0": head_of(story.lines[:4]),
+    }
     mismatch = broken("against_mismatch")
     rows: list[tuple[str, str, dict[str, bytes], bytes, Vector]] = [
         ("against-earlier", "The journal went on after the checkpoint.", files, three, whole("ok_to_head", 5)),
         ("against-now", "The checkpoint is of this very moment.", files, five, whole("ok_to_head", 5)),
-        ("against-rolled-back", "Stream and head rolled back together: only the checkpoint tells.", back, five, mismatch),
+        (
+            "against-rolled-back",
+            "Stream and head rolled back together: only the checkpoint tells.",
+            back,
+            five,
+            mismatch,
+        ),
         ("against-fork", "The first three records are others.", files, fork, mismatch),
         ("against-other-agent", "A checkpoint of another agent.", files, other, mismatch),
         ("against-nothing", "What is no checkpoint witnesses nothing.", files, b"x\n", mismatch),
@@ -195,12 +247,11 @@ def _against() -> list[Vector]:
 def montana_operations(kept: Path) -> list[Vector]:
     """The bytes of an anchor operation. `kept` is the file as it is: a hedged signature that holds is kept."""
     public = montana.public_key(ANCHOR_SEED)
-    _, digest = _payload(_story(), DAY)
-    first = _operation("operation-first", "An account's first anchor.", public, bytes.fromhex(digest or ""), bytes(32), kept)
-    second = _operation(
-        "operation-second", "The next one names it.", public, hashlib.sha256(b"x").digest(),
-        bytes.fromhex(first["expect"]["op_id"]), None,
-    )  # fmt: skip
+    _, digest = _payload(day_story(), DAY)
+    anchored, other = bytes.fromhex(digest or ""), hashlib.sha256(b"x").digest()
+    first = _operation("operation-first", "An account's first anchor.", anchored, public=public, kept=kept)
+    before = bytes.fromhex(first["expect"]["op_id"])
+    second = _operation("operation-second", "The next one names it.", other, public=public, prev=before)
     return [
         vector("app", "The application of this program.", "app", app_name=montana.APP_NAME, expect={"app_id": montana.app_id().hex()}),
         vector("app-cyrillic", "A name is hashed as UTF-8.", "app", app_name="память", expect={"app_id": montana.app_id("память").hex()}),
@@ -211,7 +262,9 @@ def montana_operations(kept: Path) -> list[Vector]:
     ]  # fmt: skip
 
 
-def _operation(name: str, shows: str, public: bytes, data: bytes, prev: bytes, kept: Path | None) -> Vector:
+def _operation(
+    name: str, shows: str, data: bytes, *, public: bytes, prev: bytes = bytes(32), kept: Path | None = None
+) -> Vector:
     operation = _signed_operation(data, prev, public, kept)
     inputs: dict[str, Any] = {
         "prev_hash": prev.hex(),

@@ -1,4 +1,5 @@
 """chains.json, torn.json, heads.json: sections 5, 6 and 9, whole journals and what can happen to them."""
+# ruff: noqa: E501  (a vector is one row of a table, as far as it goes)
 
 from __future__ import annotations
 
@@ -26,16 +27,10 @@ from making.shared import (
     journal_vector,
     mac,
     recipe,
-    resigned,
-    signed,
-    fields_of,
-    line_of,
     stream_of,
-    time_at,
     tree_of,
     vector,
     whole,
-    with_profile,
     written,
 )
 
@@ -68,7 +63,7 @@ def _whole() -> list[Vector]:
 
 
 def _closed_only() -> Files:
-    first, _ = _two_chains()
+    first, _ = two_chains()
     return {"stream.jsonl": first.stream(), "stream.head.0": first.head()}
 
 
@@ -97,7 +92,9 @@ def _edited() -> list[Vector]:
         ("other-chain", "A record of another chain of the same agent.", [one, _other_second(), three, four, five_], "wrong_chain", 2),
         ("after-closing", "A record after the one that closed the chain.", _beyond_closing(), "after_closing", 3),
     ]  # fmt: skip
-    return [journal_vector(name, shows, _files(lines), broken(code, lines, at)) for name, shows, lines, code, at in rows]
+    return [
+        journal_vector(name, shows, _files(lines), broken(code, lines, at)) for name, shows, lines, code, at in rows
+    ]
 
 
 def _other_second() -> bytes:
@@ -107,7 +104,7 @@ def _other_second() -> bytes:
 
 
 def _beyond_closing() -> list[bytes]:
-    first, _ = _two_chains()
+    first, _ = two_chains()
     longer = Story(lines=list(first.lines), ids=list(first.ids))
     longer.tell("one more")
     return longer.lines
@@ -183,7 +180,7 @@ def _keys_and_agents() -> list[Vector]:
 # Succession
 
 
-def _two_chains(**opening: Any) -> tuple[Story, Story]:
+def two_chains(**opening: Any) -> tuple[Story, Story]:
     """A closed chain and its successor under another key."""
     first = Story()
     first.tell("The old key was on a stolen laptop.")
@@ -216,26 +213,29 @@ def _live(story: Story) -> Files:
     return {"stream.jsonl": story.stream(), "stream.head.1": story.head()}
 
 
-def _succeeded(name: str, shows: str, files: Mapping[str, bytes], expect: Vector, keys: list[str] | None = None) -> Vector:
+def _succeeded(
+    name: str, shows: str, files: Mapping[str, bytes], expect: Vector, keys: list[str] | None = None
+) -> Vector:
     ring = [OTHER_SECRET.hex(), SECRET.hex()] if keys is None else keys
     return journal_vector(name, shows, files, expect, keys=ring)
 
 
 def _succession() -> list[Vector]:
-    first, second = _two_chains()
+    first, second = two_chains()
     empty = Story(key=OTHER_KEY, chain=OTHER_CHAIN)
     return [
         _succeeded("succession", "A closed chain and its successor.", {**_archive(first), **_live(second)}, whole("ok_to_head", 4)),
         _succeeded("succession-open-end", "The successor has an open end.",
                    {**_archive(first), "stream.jsonl": second.stream(), "stream.head.0": second.head(1)}, whole("ok_open_end", 4, 1)),
         _succeeded("succession-begun", "The successor has no record yet.", {**_archive(first), **_live(empty)}, whole("ok_to_head", 2)),
-        _succeeded("succession-three", "Three chains, the last under the first key again.", _three_chains(), whole("ok_to_head", 6),
+        _succeeded("succession-three", "Three chains, the last under the first key again.", three_chains(), whole("ok_to_head", 6),
                    [SECRET.hex(), OTHER_SECRET.hex()]),
     ]  # fmt: skip
 
 
-def _three_chains() -> Files:
-    first, second = _two_chains()
+def three_chains() -> Files:
+    """Three chains, the last under the first key again."""
+    first, second = two_chains()
     second.tell("closing", "identity_change", _closing(KEY.kid, THIRD_CHAIN), src="system")
     third = Story(chain=THIRD_CHAIN, begins=20)
     third.tell("opening", "identity_change", {"opening": _opening(second)}, src="system")
@@ -244,7 +244,7 @@ def _three_chains() -> Files:
 
 
 def _bad_succession() -> list[Vector]:
-    first, second = _two_chains()
+    first, second = two_chains()
     archive, live = _archive(first), _live(second)
     stem = f"stream-{CHAIN}"
     edited = [altered(first.lines[0], content="Nothing happened."), first.lines[1]]
@@ -260,7 +260,7 @@ def _bad_succession() -> list[Vector]:
          {f"{stem}.jsonl": first.stream(), **live}, broken("head_missing")),
         ("closed-deleted", "The closed chain deleted.", live, broken("chain_break", [], 1)),
         *[(f"opening-{name.replace('_', '-')}", f"An opening record with another `{name}`.",
-           {**archive, **_live(_two_chains(**{name: value})[1])}, broken("chain_break", [], 1))
+           {**archive, **_live(two_chains(**{name: value})[1])}, broken("chain_break", [], 1))
           for name, value in (("prev_root", "0" * 64), ("prev_size", 1), ("prev_last_id", "0" * 32), ("prev_chain", THIRD_CHAIN))],
         ("opening-missing", "A successor that opens nothing.", {**archive, **_live(_unopened())}, broken("chain_break", [], 1)),
         ("other-successor", "A successor under another chain than the closed one names.",
@@ -297,7 +297,7 @@ def _unopened(chain: str = OTHER_CHAIN) -> Story:
 
 
 def _successor(key: Any, chain: str) -> Story:
-    first, _ = _two_chains()
+    first, _ = two_chains()
     story = Story(key=key, chain=chain, begins=10)
     story.tell("opening", "identity_change", {"opening": _opening(first)}, src="system")
     return story
@@ -424,7 +424,9 @@ def _bad_heads(story: Story) -> list[Vector]:
         ("empty-with-last", "Size 0 has no last record.", _sealed({**empty, "last_record_id": "0" * 32})),
         ("empty-with-last-line", "Size 0 has no last line.", _sealed({**empty, "last_line_sha256": "0" * 64})),
     ]  # fmt: skip
-    return [vector(f"bad-{name}", shows, "head", head=written(data), expect={"valid": False}) for name, shows, data in rows]
+    return [
+        vector(f"bad-{name}", shows, "head", head=written(data), expect={"valid": False}) for name, shows, data in rows
+    ]
 
 
 _BAD_HEAD_FIELDS: Final[list[tuple[str, str, dict[str, Any]]]] = [

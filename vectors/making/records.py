@@ -1,4 +1,5 @@
 """records.json, profile.json, basic.json: sections 1, 3, 4 and 4.1."""
+# ruff: noqa: E501  (a vector is one row of a table, as far as it goes)
 
 from __future__ import annotations
 
@@ -26,7 +27,6 @@ from making.shared import (
     resigned,
     signed,
     stream_of,
-    time_at,
     vector,
     whole,
     with_profile,
@@ -64,11 +64,7 @@ def _first(name: str, shows: str, content: str = "x", **fields: Any) -> Vector:
 
 
 def _kinds() -> list[Vector]:
-    article = {"identity_change": "an", "error": "an", "observation": "an"}
-    return [
-        _first(f"kind-{kind}", f"{article.get(kind, 'a')} {kind} is a record".capitalize() + ".", kind=kind.value)
-        for kind in Kind
-    ]
+    return [_first(f"kind-{kind}", f"A record of the kind `{kind}`.", kind=kind.value) for kind in Kind]
 
 
 def _texts() -> list[Vector]:
@@ -99,21 +95,29 @@ def _metadata() -> list[Vector]:
     nested = {"b": [1, {"y": None, "x": [True, False, []]}, {}], "a": {"z": {"k": "v"}}}
     return [
         _metadata_of("metadata-nested", "Objects inside arrays inside objects.", nested),
-        _metadata_of("metadata-shuffled", "Keys in any order come out sorted.", {"z": 1, "B": 2, "a": 3, "_": 4, "": 5}),
+        _metadata_of(
+            "metadata-shuffled", "Keys in any order come out sorted.", {"z": 1, "B": 2, "a": 3, "_": 4, "": 5}
+        ),
         _metadata_of("metadata-around-hc", "Keys on both sides of `hc`.", {"zz": 1, "aa": 2, "hc2": 3, "h": 4}),
         _metadata_of("metadata-proto", "A key named __proto__ is a key.", {"__proto__": {"x": 1}, "constructor": 2}),
         _metadata_of("metadata-utf16", "Keys are sorted by UTF-16 code units, not by code points.", MIXED_KEYS),
-        _metadata_of("metadata-integers", "The largest and the smallest integer.", {"max": 2**53 - 1, "min": 1 - 2**53}),
+        _metadata_of(
+            "metadata-integers", "The largest and the smallest integer.", {"max": 2**53 - 1, "min": 1 - 2**53}
+        ),
         _metadata_of("metadata-floats", "Floats as ECMAScript spells them.", {"v": [0.1, 1e21, 1e-7, 5e-324, -0.5]}),
-        _metadata_of("metadata-whole-float", "A float with an integer's value is spelled as the integer.", {"v": [1.0, -0.0]}),
+        _metadata_of(
+            "metadata-whole-float", "A float with an integer's value is spelled as the integer.", {"v": [1.0, -0.0]}
+        ),
         _metadata_of("metadata-depth-32", "Nesting of 32 levels: the record is the first.", {"v": _nested(30)}),
         _metadata_of("metadata-control-key", "Keys are escaped as strings are.", {'a"\\\n\u0001': 1}),
-        _metadata_of("metadata-novelty", "The caller's own metadata may repeat the record's field names.", {"novelty": "x"}),
+        _metadata_of(
+            "metadata-novelty", "The caller's own metadata may repeat the record's field names.", {"novelty": "x"}
+        ),
     ]
 
 
 def _metadata_of(name: str, shows: str, metadata: dict[str, Any]) -> Vector:
-    return {**_first(name, shows, metadata=metadata), "check": "line"}
+    return _first(name, shows, metadata=metadata)
 
 
 def _nested(levels: int) -> dict[str, Any] | None:
@@ -159,7 +163,8 @@ def _allowed() -> list[Vector]:
         "leap-day": "2024-02-29T00:00:00Z",
     }
     long, wide = "n" * 1024, "🌊" * 1024
-    full = dict(user="ana", session="s-1", event_time=instants["offset"], origin="claude-code:s-1:u-2", clock="back")
+    origin, event_time = "claude-code:s-1:u-2", instants["offset"]
+    full = {"user": "ana", "session": "s-1", "event_time": event_time, "origin": origin, "clock": "back"}
     return [
         *[_first(f"event-time-{name}", f"`event_time` {text}.", event_time=text) for name, text in instants.items()],
         *[_first(f"src-{src}", f"`src` {src}.", src=src) for src in ("user", "agent", "tool", "system")],
@@ -329,7 +334,8 @@ def basic() -> list[Vector]:
     return [*_basic_lines(), *_basic_journals()]
 
 
-def _basic(content: str, prev: bytes | None = None, **fields: Any) -> bytes:
+def basic_line(content: str, prev: bytes | None = None, **fields: Any) -> bytes:
+    """A line without the profile, after the line `prev`."""
     record = {
         "agent_id": AGENT,
         "content": content,
@@ -344,7 +350,12 @@ def _basic(content: str, prev: bytes | None = None, **fields: Any) -> bytes:
 
 
 def _basic_lines() -> list[Vector]:
-    good = ["2026-11-30T09:00:00Z", "2026-11-30T09:00:00+00:00", "2026-11-30T09:00:00.5Z", "2026-11-30T09:00:00.123456789Z"]
+    good = [
+        "2026-11-30T09:00:00Z",
+        "2026-11-30T09:00:00+00:00",
+        "2026-11-30T09:00:00.5Z",
+        "2026-11-30T09:00:00.123456789Z",
+    ]
     bad = {
         "offset": "2026-11-30T09:00:00+01:00",
         "minus-zero": "2026-11-30T09:00:00-00:00",
@@ -352,28 +363,28 @@ def _basic_lines() -> list[Vector]:
         "ten-digits": "2026-11-30T09:00:00.1234567890Z",
         "no-day": "2026-11-31T09:00:00Z",
     }
-    first = _basic("first")
+    first = basic_line("first")
     profiled = Story()
     profiled.tell("first")
     return [
-        *[line_vector(f"time-{number}", f"A timestamp {text}.", _basic("x", timestamp=text)) for number, text in enumerate(good)],
-        *[line_vector(f"bad-time-{name}", f"A timestamp {text}.", _basic("x", timestamp=text), "bad_field") for name, text in bad.items()],
-        line_vector("second", "`prev_id` is all that chains.", _basic("second", first), before=[first]),
-        line_vector("same-time", "Timestamps need not rise.", _basic("second", first, timestamp="2026-11-30T08:00:00Z"), before=[first]),
-        line_vector("prev-id-null", "`prev_id` is null in the first record only.", _basic("second"), "chain_break", before=[first]),
-        line_vector("prev-id-in-first", "`prev_id` is null in the first record.", _basic("x", first), "chain_break"),
-        line_vector("other-agent", "Another agent's record.", _basic("x", first, agent_id="delta"), "wrong_chain", before=[first]),
-        line_vector("edited", "An edited content.", _basic("first").replace(b"first", b"First"), "bad_signature"),
-        line_vector("novelty-edited", "The novelty is unsigned: an edited one shows in nothing.", _basic("x").replace(b'"novel"', b'"routine"')),
+        *[line_vector(f"time-{number}", f"A timestamp {text}.", basic_line("x", timestamp=text)) for number, text in enumerate(good)],
+        *[line_vector(f"bad-time-{name}", f"A timestamp {text}.", basic_line("x", timestamp=text), "bad_field") for name, text in bad.items()],
+        line_vector("second", "`prev_id` is all that chains.", basic_line("second", first), before=[first]),
+        line_vector("same-time", "Timestamps need not rise.", basic_line("second", first, timestamp="2026-11-30T08:00:00Z"), before=[first]),
+        line_vector("prev-id-null", "`prev_id` is null in the first record only.", basic_line("second"), "chain_break", before=[first]),
+        line_vector("prev-id-in-first", "`prev_id` is null in the first record.", basic_line("x", first), "chain_break"),
+        line_vector("other-agent", "Another agent's record.", basic_line("x", first, agent_id="delta"), "wrong_chain", before=[first]),
+        line_vector("edited", "An edited content.", basic_line("first").replace(b"first", b"First"), "bad_signature"),
+        line_vector("novelty-edited", "The novelty is unsigned: an edited one shows in nothing.", basic_line("x").replace(b'"novel"', b'"routine"')),
         line_vector("profile-appears", "A record with `hc` after one without.", _profiled_after(first), "bad_field", before=[first]),
-        line_vector("profile-vanishes", "A record without `hc` after one with it.", _basic("x", profiled.lines[0]), "bad_field", before=profiled.lines),
-        line_vector("closing-closes-nothing", "Without `hc` nothing closes a chain.", _basic("x", _closing()), before=[_closing()]),
+        line_vector("profile-vanishes", "A record without `hc` after one with it.", basic_line("x", profiled.lines[0]), "bad_field", before=profiled.lines),
+        line_vector("closing-closes-nothing", "Without `hc` nothing closes a chain.", basic_line("x", _closing()), before=[_closing()]),
     ]  # fmt: skip
 
 
 def _closing() -> bytes:
     closing = {"closing": {"next_chain": "0" * 32, "next_kid": "0" * 16}}
-    return _basic("x", kind="identity_change", metadata=closing)
+    return basic_line("x", kind="identity_change", metadata=closing)
 
 
 def _profiled_after(first: bytes) -> bytes:
@@ -386,10 +397,10 @@ def _profiled_after(first: bytes) -> bytes:
 
 
 def _basic_journals() -> list[Vector]:
-    one = _basic("one")
-    two = _basic("again", one)
-    three = _basic("again", two)
-    four = _basic("four", three)
+    one = basic_line("one")
+    two = basic_line("again", one)
+    three = basic_line("again", two)
+    four = basic_line("four", three)
     told = [one, two, three, four]
     promises = [
         "order_of_twins", "novelty_signed", "gapless_sequence", "previous_line_bound", "one_chain", "time_rising", "head",
@@ -408,11 +419,14 @@ def _basic_journals() -> list[Vector]:
         journal_vector(
             "opening-opens-nothing",
             "Without `hc` there is no succession: an `opening` is the writer's own metadata.",
-            {"stream.jsonl": stream_of([_basic("x", metadata={"opening": opening})])},
+            {"stream.jsonl": stream_of([basic_line("x", metadata={"opening": opening})])},
             whole("ok_open_end", 1, 1),
         ),
         journal_vector(
-            "cut", "A cut at the end shows in nothing.", {"stream.jsonl": stream_of([one, two])}, whole("ok_open_end", 2, 2)
+            "cut",
+            "A cut at the end shows in nothing.",
+            {"stream.jsonl": stream_of([one, two])},
+            whole("ok_open_end", 2, 2),
         ),
         journal_vector(
             "deleted",
@@ -440,5 +454,3 @@ def _basic_journals() -> list[Vector]:
             locked=True,
         ),
     ]
-
-

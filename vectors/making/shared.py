@@ -142,6 +142,7 @@ def stream_of(lines: Iterable[bytes]) -> bytes:
 
 
 def tree_of(lines: Iterable[bytes]) -> Tree:
+    """The Merkle tree over the lines."""
     tree = Tree()
     for line in lines:
         tree.append(leaf_hash(line))

@@ -1,4 +1,5 @@
 """canonical.json and refused_at_writing.json: section 2, and what a writer must not accept."""
+# ruff: noqa: E501  (a vector is one row of a table, as far as it goes)
 
 from __future__ import annotations
 
@@ -10,7 +11,20 @@ from typing import Any, Final
 from alveus.journal import canonical
 from alveus.journal.record import MAX_LINE
 from making.records import MIXED_KEYS
-from making.shared import AGENT, SECRET, Story, Vector, fields_of, line_of, mac, recipe, signed, spelled, vector, written
+from making.shared import (
+    AGENT,
+    SECRET,
+    Story,
+    Vector,
+    fields_of,
+    line_of,
+    mac,
+    recipe,
+    signed,
+    spelled,
+    vector,
+    written,
+)
 
 # Bytes that say a value, and the canonical bytes of that value; None where there are none inside the domain.
 _SPELLINGS: Final[list[tuple[str, str, bytes, bytes | None]]] = [
@@ -31,7 +45,7 @@ _SPELLINGS: Final[list[tuple[str, str, bytes, bytes | None]]] = [
     ("del", "U+007F stands as itself.", b'"\x7f"', b'"\x7f"'),
     ("del-escaped", "U+007F is not escaped.", b'"\\u007f"', b'"\x7f"'),
     ("separator-escaped", "U+2028 is not escaped.", b'"\\u2028"', b'"\xe2\x80\xa8"'),
-    ("pair-escaped", "An escaped surrogate pair is one character.", b'"\\ud83d\\ude00"', "\"😀\"".encode()),
+    ("pair-escaped", "An escaped surrogate pair is one character.", b'"\\ud83d\\ude00"', '"😀"'.encode()),
     ("bom-in-string", "U+FEFF in a string stands as itself.", b'"\xef\xbb\xbfx"', b'"\xef\xbb\xbfx"'),
     ("last-code-point", "U+10FFFF.", b'"\xf4\x8f\xbf\xbf"', b'"\xf4\x8f\xbf\xbf"'),
     ("nfc-key", "Composed and decomposed keys are two keys.", '{"e\u0301":1,"\u00e9":2}'.encode(), '{"e\u0301":1,"\u00e9":2}'.encode()),
@@ -190,9 +204,9 @@ def _not_a_record() -> list[Vector]:
     front, back = line.split(b'"x"')
     long = recipe((front + b'"', 1), (b"a", MAX_LINE), (b'"' + back, 1))
     return [
-        _refused("reserved-key", "`hc` is not the caller's.", "reserved_key", _with("metadata", {"hc": {"p": 1}}), reserved, "bad_field"),
-        _refused("unknown-kind", "The list of kinds is closed.", "unknown_kind", _with("kind", "thought"), unknown, "bad_field"),
-        _refused("agent-control", "An agent id has no control character.", "bad_agent_id", _with("agent_id", "a\nb"), agent, "bad_field"),
+        _refused("reserved-key", "`hc` is not the caller's.", "reserved_key", _with("metadata", {"hc": {"p": 1}}), reserved, code="bad_field"),
+        _refused("unknown-kind", "The list of kinds is closed.", "unknown_kind", _with("kind", "thought"), unknown, code="bad_field"),
+        _refused("agent-control", "An agent id has no control character.", "bad_agent_id", _with("agent_id", "a\nb"), agent, code="bad_field"),
         _refused("agent-empty", "An agent id is not empty.", "bad_agent_id", _with("agent_id", "")),
         _refused("agent-long", "An agent id of 257 characters.", "bad_agent_id", _with("agent_id", "a" * 257)),
         _refused("line-too-long", "A line of more than 1,048,576 bytes.", "line_too_long",
@@ -221,7 +235,13 @@ def _with(name: str, value: Any) -> Vector:
 
 
 def _refused(
-    name: str, shows: str, why: str | None, record: Vector, line: bytes | Vector | None = None, code: str = "not_canonical"
+    name: str,
+    shows: str,
+    why: str | None,
+    record: Vector,
+    line: bytes | Vector | None = None,
+    *,
+    code: str = "not_canonical",
 ) -> Vector:
     """`line` is what a writer without the check would have left, and `code` what a verifier then says."""
     if line is None:
@@ -237,6 +257,7 @@ def line_with(token: bytes) -> bytes:
 
 
 def content_line(text: bytes) -> bytes:
+    """A line with any bytes inside its content, signed over its own bytes."""
     return signed_bytes(spelled(Story().tell("x"), b'"content":"x"', b'"content":"' + text + b'"'))
 
 

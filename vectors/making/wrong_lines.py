@@ -1,4 +1,5 @@
 """not_valid.json: section 5.2, a line for each way of being wrong, and the code it gets."""
+# ruff: noqa: E501  (a vector is one row of a table, as far as it goes)
 
 from __future__ import annotations
 
@@ -189,7 +190,9 @@ def _seals() -> list[Vector]:
     other_domains = ("alveus.head.v1", "montana.agent.hippocampus.v2", "montana.agent.hippocampus", "")
     flipped = f"{int(_SIGNATURE[0], 16) ^ 1:x}" + _SIGNATURE[1:]
     return [
-        line_vector("another-key", "A record of another key, by its name.", Story(key=OTHER_KEY).tell("x"), "wrong_key"),
+        line_vector(
+            "another-key", "A record of another key, by its name.", Story(key=OTHER_KEY).tell("x"), "wrong_key"
+        ),
         line_vector(
             "another-key-unnamed",
             "A record signed with another key under this key's name.",
@@ -205,7 +208,9 @@ def _seals() -> list[Vector]:
             )
             for number, domain in enumerate(other_domains)
         ],
-        line_vector("signature-flipped", "One bit of the signature.", altered(_FIRST, signature=flipped), "bad_signature"),
+        line_vector(
+            "signature-flipped", "One bit of the signature.", altered(_FIRST, signature=flipped), "bad_signature"
+        ),
         line_vector("signature-zeros", "A signature of zeros.", altered(_FIRST, signature="0" * 64), "bad_signature"),
         line_vector(
             "novelty-differs",
@@ -255,7 +260,13 @@ def _places() -> list[Vector]:
     bare = {name: value for name, value in fields_of(two)["metadata"].items() if name != "hc"}
     rows: list[tuple[str, str, bytes, str, list[bytes]]] = [
         ("no-profile", "A record without `hc` after one with it.", resigned(two, metadata=bare), "bad_field", [one]),
-        ("after-closing", "A record after the one that closed the chain.", _next_of(closed), "after_closing", closed.lines),
+        (
+            "after-closing",
+            "A record after the one that closed the chain.",
+            _next_of(closed),
+            "after_closing",
+            closed.lines,
+        ),
         ("other-chain", "A record of another chain.", _moved(two, chain=OTHER_CHAIN), "wrong_chain", [one]),
         ("other-agent", "A record of another agent.", resigned(two, agent_id="delta"), "wrong_chain", [one]),
         ("prev-id-other", "`prev_id` of no record.", resigned(two, prev_id="0" * 32), "chain_break", [one]),
@@ -266,7 +277,13 @@ def _places() -> list[Vector]:
         ("seq-ahead", "A gap in `seq`.", _moved(two, seq=2), "bad_seq", [one]),
         ("seq-behind", "`seq` repeated.", _moved(three, seq=1), "bad_seq", [one, two]),
         ("prev-line-other", "`prev_line` of another line.", _moved(two, prev_line="0" * 64), "bad_prev_line", [one]),
-        ("time-equal", "The timestamp of the record before.", resigned(two, timestamp=time_at(0)), "time_not_rising", [one]),
+        (
+            "time-equal",
+            "The timestamp of the record before.",
+            resigned(two, timestamp=time_at(0)),
+            "time_not_rising",
+            [one],
+        ),
         ("time-before", "A timestamp before that.", resigned(two, timestamp=time_at(-1)), "time_not_rising", [one]),
     ]
     return [line_vector(name, shows, line, code, before=before) for name, shows, line, code, before in rows]

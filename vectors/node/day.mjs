@@ -25,21 +25,29 @@ export const originOf = (agentId, chain) => `alveus/${folderName(agentId)}/${cha
 
 export const checkpointText = (origin, size, root) => `${origin}\n${size}\n${fromHex(root).toString("base64")}\n`;
 
-const base64 = (text, bytes) => {
-  const decoded = Buffer.from(text, "base64");
-  return decoded.length === bytes && decoded.toString("base64") === text ? decoded : null;
-};
+/** The bytes of base64 with its padding, in the one form that encodes to the same text; null for anything else. */
+function base64(text) {
+  const bytes = Buffer.from(text, "base64");
+  return bytes.toString("base64") === text ? bytes : null;
+}
+
+/** C2SP signed-note: em dash, space, key name, space, base64 of four bytes that name the key and the signature. */
+function signatureOf(line) {
+  const match = /^\u2014 ([^\s+]+) (\S+)$/.exec(line);
+  const bytes = match && base64(match[2]);
+  return bytes && bytes.length > 4 ? { name: match[1], keyId: bytes.subarray(0, 4), signature: bytes.subarray(4) } : null;
+}
 
 /** { origin, size, root, text, signatures } of a checkpoint note, or null where it is none. */
 export function readCheckpoint(bytes) {
   const note = utf8OrNull(bytes);
-  const match = note === null ? null : /^((\S+)\n(0|[1-9][0-9]*)\n(\S+)\n)\n((?:\u2014 \S+ \S+\n)+)$/.exec(note);
+  const match = note === null ? null : /^((\S+)\n(0|[1-9][0-9]*)\n(\S+)\n)\n((?:.+\n)+)$/.exec(note);
   if (match === null) return null;
   const [, text, origin, size, root, signed] = match;
-  const hash = base64(root, 32);
-  if (hash === null || !Number.isSafeInteger(Number(size))) return null;
-  const signatures = signed.trimEnd().split("\n").map((line) => line.split(" ").slice(1));
-  if (!signatures.some(([name]) => name === origin)) return null;
+  const hash = base64(root);
+  if (hash?.length !== 32 || !Number.isSafeInteger(Number(size))) return null;
+  const signatures = signed.slice(0, -1).split("\n").map(signatureOf);
+  if (signatures.includes(null) || !signatures.some(({ name }) => name === origin)) return null;
   return { origin, size: Number(size), root: toHex(hash), text: utf8(text), signatures };
 }
 
@@ -56,17 +64,13 @@ export const noteKeyId = (name, publicKey) => sha256(name, "\n", Buffer.of(1), p
 
 const SPKI_ED25519 = fromHex("302a300506032b6570032100");
 
-/** Whether the note is signed by this Ed25519 key under the name of its origin. */
+/** Whether the note is signed by this Ed25519 key under the name of its origin. One bad signature of it is enough. */
 export function checkpointSigned(note, publicKey) {
   const key = createPublicKey({ key: Buffer.concat([SPKI_ED25519, publicKey]), format: "der", type: "spki" });
-  return note.signatures.some(([name, value]) => {
-    const bytes = base64(value, 68);
-    return name === note.origin && bytes !== null
-      && bytes.subarray(0, 4).equals(noteKeyId(name, publicKey)) && verify(null, note.text, key, bytes.subarray(4));
-  });
+  const keyId = noteKeyId(note.origin, publicKey);
+  const claimed = note.signatures.filter((one) => one.name === note.origin && one.keyId.equals(keyId));
+  return claimed.length > 0 && claimed.every(({ signature }) => verify(null, note.text, key, signature));
 }
-
-export const ML_DSA_65 = 1;
 
 function u16(value) {
   const bytes = Buffer.alloc(2);

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 from rich.text import Text
@@ -15,6 +15,9 @@ from alveus.doors import output
 from alveus.doors.exits import Exit
 from alveus.doors.options import Command, Form, Settings, settings_of
 from alveus.errors import AlveusError, NotFound
+
+if TYPE_CHECKING:
+    from alveus.doors.doctor import Finding
 
 GOOD_STATES: Final = ("ok_to_head", "ok_open_end", "empty")
 HEALTH_STYLES: Final = {"ok": "green", "warn": "yellow", "bad": "bold red"}
@@ -74,10 +77,10 @@ def _agent(settings: Settings, folder: Path) -> AgentLine:
 def _list_agents(found: list[AgentLine], home: Path) -> None:
     width = max((len(one.agent_id) for one in found), default=0)
     for one in found:
-        count = "?" if one.records is None else f"{one.records:,}"
+        count = "? records" if one.records is None else output.plural(one.records, "record")
         style = "" if one.state in GOOD_STATES else "red"
         name = output.printable(one.agent_id).ljust(width)
-        output.show(Text.assemble((name, "bold"), f"  {count:>12} records  ", (one.state, style)))
+        output.show(Text.assemble((name, "bold"), f"  {count:>18}  ", (one.state, style)))
     output.talk(f"{output.plural(len(found), 'agent')} in {home}")
 
 
@@ -150,7 +153,7 @@ def _list_keys(settings: Settings) -> None:
         for one in found:
             output.show(Text.assemble((one.kid or "-" * 16, "bold"), f"  {one.use:<11}  {one.mode}  {one.path}"))
             if one.refused:
-                output.talk(f"refused: {one.refused}", "red")
+                output.talk(f"  {one.refused}", "red")
 
 
 def _keys(settings: Settings) -> Iterator[KeyLine]:
@@ -201,12 +204,14 @@ def doctor(call: typer.Context) -> None:
     found = list(examine(settings))
     health = worst(found)
     if settings.form is Form.TEXT:
-        for one in found:
-            rows: list[output.Row] = [
-                (one.name.ljust(9), Text.assemble((one.health.ljust(4), HEALTH_STYLES[one.health]), "  ", one.found))
-            ]
-            output.facts(rows)
+        output.facts([row for one in found for row in _finding(one)])
     else:
         output.document({"checks": found, "health": health}, settings)
     if health is Health.BAD:
         raise typer.Exit(Exit.ERROR)
+
+
+def _finding(one: Finding) -> Iterator[output.Row]:
+    yield one.name, Text.assemble((one.health.ljust(6), HEALTH_STYLES[one.health]), output.printable(one.found))
+    if one.mend:
+        yield "", Text(f"      {output.printable(one.mend)}", "bold")

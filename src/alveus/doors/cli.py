@@ -100,7 +100,7 @@ def _run(arguments: list[str], settings: Settings) -> int:
     try:
         return command.main(arguments, prog_name="alveus", standalone_mode=False, obj=settings) or Exit.OK
     except typer.TyperException as error:
-        if not error.message:  # no command: the help was shown
+        if not error.format_message():  # no command: the help was shown
             return Exit.USAGE
         # What was wrong with the call may have kept --json from being seen.
         asked = next((form for form in (Form.JSON, Form.LINES) if f"--{form}" in arguments), settings.form)
@@ -112,7 +112,8 @@ def _usage(error: typer.TyperException) -> AlveusError:
     context = getattr(error, "ctx", None)
     path = "alveus" if context is None else context.command_path
     message = " ".join(error.format_message().replace("Value error, ", "").split())  # Pydantic says so
-    return InputError(message, code="usage", hint=f"`{path} --help`")
+    dashed = "; a text that begins with - goes after --" if message.startswith("No such option") else ""
+    return InputError(message, code="usage", hint=f"`{path} --help`{dashed}")
 
 
 def _tell(error: AlveusError, settings: Settings) -> None:
@@ -125,7 +126,8 @@ def _tell(error: AlveusError, settings: Settings) -> None:
         else:
             output.complain(error)
     except OSError:
-        hush()  # where the error itself cannot be told, the status has to
+        hush()
+        output.complain(error)
 
 
 def _closed(status: int) -> int:

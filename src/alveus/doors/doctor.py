@@ -11,7 +11,7 @@ import platform
 import shutil
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from alveus import __version__
 from alveus.doors.options import Settings
+from alveus.doors.output import plural
 from alveus.errors import AlveusError
 from alveus.journal.chain import ChainState, ChainVerdict
 from alveus.store.files import DISK, opened
@@ -89,17 +90,30 @@ class Place:
         return verify_layout(self.layout, DISK, since_head=True)
 
 
+Check = Callable[[Place, str], Iterator[Finding]]
+
+
 def examine(settings: Settings) -> Iterator[Finding]:
     """Every check, in order; what keeps one from being made is its finding."""
-    place = Place(settings)
+    try:
+        place = Place(settings)
+    except AlveusError as error:
+        yield _bad("home", error.message, error.hint)
+        return
+    told: set[str] = set()
     for name, check in CHECKS:
-        try:
-            yield from check(place, name)
-        except AlveusError as error:
-            yield Finding(name=name, health=Health.BAD, found=error.message, mend=error.hint)
-        except OSError as error:
-            found = f"{error.filename or place.home}: {error.strerror}"
-            yield Finding(name=name, health=Health.BAD, found=found, mend="check the path and its permissions")
+        for finding in _made(check, place, name):
+            yield replace(finding, found="the same", mend="") if finding.found in told else finding
+            told |= {finding.found} if finding.health is Health.BAD else set()
+
+
+def _made(check: Check, place: Place, name: str) -> Iterator[Finding]:
+    try:
+        yield from check(place, name)
+    except AlveusError as error:
+        yield _bad(name, error.message, error.hint)
+    except OSError as error:
+        yield _bad(name, f"{error.filename or place.home}: {error.strerror}", "check the path and its permissions")
 
 
 def _ok(name: str, found: str) -> Finding:
@@ -163,8 +177,6 @@ def _home(place: Place, name: str) -> Iterator[Finding]:
     home = place.home
     if not home.exists():
         yield _warn(name, f"{home} is not there yet", "`alveus init` makes it")
-    elif not home.is_dir():
-        yield _bad(name, f"{home} is not a folder", "name a folder with --home or ALVEUS_HOME")
     elif not os.access(home, os.W_OK | os.X_OK):
         yield _warn(name, f"{home} cannot be written; it can be read", f"chmod u+wx '{home}', or choose another --home")
     else:
@@ -234,7 +246,7 @@ def _journal(place: Place, name: str) -> Iterator[Finding]:
         return
     with place.settings.open() as memory:
         size, marks = memory.size(), memory.marks()
-    yield _ok(name, f"opens, {size:,} records of agent {place.layout.agent_id!r}")
+    yield _ok(name, f"opens, {plural(size, 'record')} of agent {place.layout.agent_id!r}")
     for mark in marks:
         yield _warn(name, mark, "look at the reason it names")
 
@@ -250,7 +262,9 @@ def _head(place: Place, name: str) -> Iterator[Finding]:
             name, f"{verdict.fault.code}: {verdict.fault.detail}", "`alveus verify` says more; change nothing first"
         )
     elif verdict.state is ChainState.OK_OPEN_END:
-        yield _ok(name, f"{verdict.open_end:,} records behind the end; the next writer's close brings it up")
+        yield _ok(
+            name, f"{plural(verdict.open_end, 'record')} behind the end; the next command that writes brings it up"
+        )
     else:
         yield _ok(name, "at the end of the journal")
 
@@ -270,9 +284,11 @@ def _aside(place: Place, name: str) -> Iterator[Finding]:
     rejected = sorted(folder.glob("imports/*.rejected"))
     if torn:
         mend = f"look at {folder / torn[-1]}, record again what you need, then move it away"
-        yield _warn(name, f"{len(torn)} torn ends were set aside by a recovery", mend)
+        yield _warn(name, f"{plural(len(torn), 'torn end')} set aside by a recovery", mend)
     if rejected:
-        yield _ok(name, f"{len(rejected)} files of lines that imports could not read, in {folder / 'imports'}")
+        yield _ok(
+            name, f"{plural(len(rejected), 'file')} of lines that imports could not read, in {folder / 'imports'}"
+        )
     if not torn and not rejected:
         yield _ok(name, "nothing was set aside")
 
@@ -284,7 +300,7 @@ def _derived(place: Place, name: str) -> Iterator[Finding]:
     yield _ok(name, "the index is there" if there else "no index yet; it is made by itself")
 
 
-CHECKS: Final[tuple[tuple[str, Callable[[Place, str], Iterator[Finding]]], ...]] = (
+CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("program", _program),
     ("encoder", _encoder),
     ("novelty", _novelty),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -160,45 +161,54 @@ def _tell(done: list[Imported], settings: Settings, *, dry_run: bool) -> None:
 
 
 def _account(one: Imported, *, dry_run: bool) -> None:
+    if one.error is not None:
+        output.complain(one.error)
     if one.report is None:
-        if one.error is not None:
-            output.complain(one.error)
         return
-    report = one.report
-    formats = ", ".join(f"{output.plural(count, 'file')} of {name}" for name, count in report.formats.items())
-    output.show(output.printable(f"{one.path}: {formats or 'nothing to import'}"), "bold")
-    for line in _remarks(report, dry_run=dry_run):
-        output.show("  " + output.printable(line))
-    output.show(("  dry run, nothing was stored: " if dry_run else "  ") + balance(report))
+    output.show(output.printable(f"{one.path}: {_formats(one.report)}"), "bold")
+    name = "dry run" if dry_run else "sum"
+    output.facts([*_remarks(one, one.report, dry_run=dry_run), (name, balance(one.report))])
 
 
-def _remarks(report: ImportReport, *, dry_run: bool) -> Iterator[str]:
-    yield from report.notes
+def _formats(report: ImportReport) -> str:
+    if report.files == 1:
+        return next(iter(report.formats))
+    return ", ".join(f"{output.plural(count, 'file')} of {name}" for name, count in report.formats.items()) or "nothing"
+
+
+def _remarks(one: Imported, report: ImportReport, *, dry_run: bool) -> Iterator[output.Row]:
+    yield from (("note", note) for note in report.notes)
     if report.masked:
-        yield f"masked before signing: {_counted(report.masked)}"
-    for bad in report.rejected[:SHOWN]:
-        yield f"{bad.file}, line {bad.line}: {bad.reason}"
-    if report.rejected_count > SHOWN:
-        yield f"… and {report.rejected_count - SHOWN:,} more that could not be read"
-    if report.rejected_count and not dry_run:
-        yield f"kept aside: {report.rejects_file}"
+        yield "masked", f"{_counted(report.masked)}, before signing"
     for file, reason in report.unread[:SHOWN]:
-        yield f"not read: {file}: {reason}"
-    if report.unread_count > SHOWN:
-        yield f"… and {report.unread_count - SHOWN:,} more files that were not read"
+        told = reason.replace(f"{one.path}{os.sep}", "")
+        yield "not read", told if file in told else f"{file}: {told}"
+    yield from _rest("not read", report.unread_count)
+    for bad in report.rejected[:SHOWN]:
+        yield "bad line", f"{bad.file}, line {bad.line}: {bad.reason}"
+    yield from _rest("bad line", report.rejected_count)
+    if report.rejected_count and not dry_run:
+        yield "kept aside", str(report.rejects_file)
+
+
+def _rest(name: str, count: int) -> Iterator[output.Row]:
+    if count > SHOWN:
+        yield name, f"… and {count - SHOWN:,} more"
 
 
 def balance(report: ImportReport) -> str:
     """The sum that has to come out: whatever was read is told."""
-    skipped = sum(report.skipped.values())
+    reasons: Counter[str] = Counter()
+    for reason, count in report.skipped.items():
+        reasons[reason.partition(":")[0]] += count
     parts = [
         f"{report.stored:,} stored",
         f"{report.known:,} already there",
         f"{report.revised:,} revised",
-        f"{skipped:,} skipped" + (f" ({_counted(report.skipped)})" if skipped else ""),
+        f"{reasons.total():,} skipped" + (f" ({_counted(dict(reasons.most_common()))})" if reasons else ""),
     ]
     if report.rejected_count:
-        parts.append(f"{report.rejected_count:,} that could not be read")
+        parts.append(f"{report.rejected_count:,} bad lines")
     return f"read {report.read:,} = " + " + ".join(parts)
 
 

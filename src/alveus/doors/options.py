@@ -49,6 +49,8 @@ class Settings:
         if value is None or value is False:
             return
         if name in ("home", "agent"):
+            if not value:
+                raise InputError(f"--{name} is empty", hint="name one, or leave the option away")
             setattr(self, name, value)
             return
         form = Form(name)
@@ -57,10 +59,13 @@ class Settings:
         self.form = form
 
     def find_home(self) -> Path:
-        """The home. Raises InputError where there is none."""
+        """The home. Raises InputError where there is none, or where something else has its name."""
         from alveus.hippocampus import find_home
 
-        return find_home(self.home)
+        home = find_home(self.home)
+        if home.exists() and not home.is_dir():
+            raise InputError(f"the home {home} is not a folder", hint="name a folder with --home or ALVEUS_HOME")
+        return home
 
     def layout(self) -> Layout:
         """Where the agent's files lie."""

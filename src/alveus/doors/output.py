@@ -7,6 +7,7 @@ Colours follow NO_COLOR and vanish in a pipe, as Rich does it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -97,12 +98,22 @@ def talker() -> Console:
 
 @cache
 def _console(*, stderr: bool) -> Console:
-    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    return _Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+
+class _Console(Console):
+    """Rich's, but for the end of a pipe, which is the caller's affair."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 def show(text: str | Text = "", style: str = "") -> None:
     """One piece of data on stdout, not wrapped."""
-    screen().print(Text(text, style) if isinstance(text, str) else text, soft_wrap=True)
+    if screen().is_terminal:
+        screen().print(Text(text, style) if isinstance(text, str) else text, soft_wrap=True)
+    else:
+        sys.stdout.write(f"{text}\n")  # Rich would turn tabs into spaces
 
 
 def block(text: str) -> None:
@@ -115,18 +126,14 @@ def block(text: str) -> None:
 
 def talk(text: str | Text, style: str = "dim") -> None:
     """One piece of talk on stderr."""
-    talker().print(Text(printable(text), style) if isinstance(text, str) else text, soft_wrap=not _is_terminal())
+    talker().print(Text(printable(text), style) if isinstance(text, str) else text, soft_wrap=not talker().is_terminal)
 
 
 def complain(error: AlveusError) -> None:
     """An error on stderr: one sentence, and what to try."""
     talk(Text.assemble(("error: ", "bold red"), printable(error.message)))
     if error.hint:
-        talk(Text.assemble(("try:   ", "bold"), printable(error.hint)))
-
-
-def _is_terminal() -> bool:
-    return talker().is_terminal
+        talk(Text.assemble(("hint:  ", "bold"), printable(error.hint)))
 
 
 def facts(rows: Iterable[Row]) -> None:
@@ -159,7 +166,12 @@ def cut(content: str, cells: int) -> Text:
 
 def printable(text: str) -> str:
     """The text with characters that steer terminals made visible: controls, and marks that turn its direction."""
-    return text if text.isascii() and text.isprintable() else text.translate(_VISIBLE)
+    if text.isascii() and text.isprintable():
+        return text
+    # A path that Python could not decode, as its bytes are meant.
+    with contextlib.suppress(UnicodeEncodeError):
+        text = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return text.translate(_VISIBLE)
 
 
 _TURNING: Final = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))

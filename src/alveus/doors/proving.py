@@ -46,6 +46,7 @@ STATES: Final[dict[ChainState, tuple[str, str, str]]] = {
     ChainState.EMPTY: ("bold green", "EMPTY", "nothing is recorded yet"),
     ChainState.BROKEN: ("bold red", "BROKEN", ""),
 }
+PARTIAL: Final = ("bold yellow", "PARTIAL", "what follows the head is whole; what is before it was not looked at")
 
 CAUSES: Final[dict[str, str]] = {
     "not_canonical": "an editor or a converter rewrote the file, or its line ends",
@@ -60,7 +61,7 @@ CAUSES: Final[dict[str, str]] = {
     "bad_seq": "lines were deleted, inserted or moved",
     "bad_prev_line": "the line before it was rewritten",
     "time_not_rising": "a rewrite",
-    "torn_tail": "a crash; the next command that writes sets the torn end aside and says so in the journal",
+    "torn_tail": "a crash",
     "head_missing": "the head was deleted, or not copied with the journal",
     "bad_head": "an edit of the head, or files of two journals mixed up",
     "short_of_head": "the end was cut off",
@@ -70,7 +71,13 @@ CAUSES: Final[dict[str, str]] = {
 }
 """What usually lies behind each code."""
 
-MENDED_BY_WRITING: Final = ("torn_tail",)
+REMEDY: Final = "nothing was changed; copy the agent's folder and keys before anything else, then restore a backup"
+REMEDIES: Final[dict[str, str]] = {
+    "wrong_key": "use the key it was signed with: ALVEUS_KEY_FILE, --agent, or a backup of the key",
+    "torn_tail": "nothing: the next command that writes sets the torn end aside and records that it did",
+    "head_missing": "restore stream.head.0 and stream.head.1 from a backup; without a head a cut end cannot be seen",
+}
+"""What to do, where that is something else than `REMEDY`."""
 
 
 def verify(
@@ -94,11 +101,15 @@ def verify(
     """
     settings = settings_of(call)
     layout = settings.layout()
+    if since_head and against is not None:
+        raise InputError(
+            "--since-head does not look at the past that a checkpoint speaks of", hint="give --against alone"
+        )
     _require_journal(layout)
     with _patience(layout, settings):
         verdict = _verdict(layout, since_head=since_head, against=against, jobs=jobs or _processors())
     if settings.form is Form.TEXT:
-        output.facts([*_told(verdict), *_outside(verdict, against)])
+        output.facts([*_told(verdict, layout), *_outside(verdict, against)])
     else:
         output.document(as_json(verdict), settings)
     if not verdict:
@@ -151,14 +162,14 @@ def as_json(verdict: ChainVerdict) -> dict[str, Any]:
 # The verdict for people
 
 
-def _told(verdict: ChainVerdict) -> Iterator[output.Row]:
-    style, word, meaning = STATES[verdict.state]
+def _told(verdict: ChainVerdict, layout: Layout) -> Iterator[output.Row]:
+    style, word, meaning = PARTIAL if verdict and verdict.skipped else STATES[verdict.state]
     if verdict.fault is not None:
         yield (
             "verdict",
             Text.assemble((word, style), f", {verdict.fault.code}: {output.printable(verdict.fault.detail)}"),
         )
-        yield from _where(verdict.fault)
+        yield from _where(verdict.fault, layout)
         yield from _what_now(verdict.fault)
     else:
         yield "verdict", Text.assemble((word, style), f": {meaning}")
@@ -171,30 +182,25 @@ def _told(verdict: ChainVerdict) -> Iterator[output.Row]:
         yield from _end(verdict)
 
 
-def _where(fault: Fault) -> Iterator[output.Row]:
-    named = {
-        "line": fault.line,
-        "byte": fault.offset,
-        "seq": fault.seq,
-        "record": fault.record_id,
-        "chain": fault.chain,
-    }
-    parts = [f"{name} {value}" for name, value in named.items() if value is not None]
-    if parts:
-        yield "where", ", ".join(parts)
+def _where(fault: Fault, layout: Layout) -> Iterator[output.Row]:
+    if fault.line is not None:
+        closed = layout.stream.with_name(f"stream-{fault.chain}.jsonl")
+        yield "file", str(closed if closed.exists() else layout.stream)
+        yield "line", f"{fault.line:,}, from byte {fault.offset}"
+    named = {"seq": fault.seq, "record": fault.record_id, "chain": fault.chain}
+    yield from ((name, str(value)) for name, value in named.items() if value is not None)
 
 
 def _what_now(fault: Fault) -> Iterator[output.Row]:
     if fault.code in CAUSES:
         yield "usually", CAUSES[fault.code]
-    if fault.code not in MENDED_BY_WRITING:
-        yield "now", "nothing was changed; copy the agent's folder and keys before anything else, then restore a backup"
+    yield "to do", REMEDIES.get(fault.code, REMEDY)
 
 
 def _size(verdict: ChainVerdict) -> str:
     if verdict.fault is not None:
         return f"{verdict.size:,} valid before that"
-    skipped = f"; the first {verdict.skipped:,} were not looked at (--since-head)" if verdict.skipped else ""
+    skipped = f"; the first {verdict.skipped:,} were not looked at" if verdict.skipped else ""
     return f"{verdict.size:,}{skipped}"
 
 
@@ -211,10 +217,8 @@ def _end(verdict: ChainVerdict) -> Iterator[output.Row]:
     if verdict.root:
         yield "root", f"{last.root} over {output.plural(last.size, 'record')}"
     if verdict.days:
-        yield (
-            "days",
-            f"{output.plural(len(verdict.days), 'closed day')} recomputed, {verdict.days[0]} to {verdict.days[-1]}",
-        )
+        span = " to ".join(dict.fromkeys((verdict.days[0], verdict.days[-1])))
+        yield "days", f"{output.plural(len(verdict.days), 'closed day')} recomputed: {span}"
     if verdict.gaps:
         yield "no promise", ", ".join(name.replace("_", " ") for name in verdict.gaps) + " (no signed profile)"
     yield from (("note", note) for note in verdict.notes)

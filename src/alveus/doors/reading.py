@@ -224,5 +224,5 @@ def context(call: typer.Context, query: Query, budget: Budget) -> None:
 def _summary(sources: int, tokens: int, budget: int, skipped: int) -> str:
     more = f"; {skipped:,} more did not fit" if skipped else ""
     if not sources:
-        return f"nothing in the memory bears on this, or fits {budget:,} tokens{more}"
+        return f"nothing in the memory bears on this, or fits {output.plural(budget, 'token')}{more}"
     return f"{output.plural(sources, 'record')}, about {tokens:,} of {budget:,} tokens{more}"

@@ -62,12 +62,18 @@ def _decoded(argument: str) -> str:
     try:
         return os.fsencode(argument).decode("utf-8")
     except UnicodeError:
-        shown = argument.encode("utf-8", "backslashreplace").decode("utf-8")
         raise InputError(
-            f"this argument is not UTF-8 text: {shown[:80]}",
+            f"this argument is not UTF-8 text: {_spelt(argument)[:80]}",
             code="not_utf8",
             hint="convert it to UTF-8 (`iconv -t utf-8`) and pass it again",
         ) from None
+
+
+def _spelt(argument: str) -> str:
+    r"""The argument, with what is not text as `\xff`."""
+    with contextlib.suppress(UnicodeError):
+        return os.fsencode(argument).decode("utf-8", "backslashreplace")
+    return argument.encode("utf-8", "backslashreplace").decode()
 
 
 def standard_input() -> str:

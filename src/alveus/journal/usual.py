@@ -116,6 +116,9 @@ def run(  # noqa: C901, PLR0915  (one loop, for the reason its docstring gives)
         state = _LEAF()
         state.update(line)
         leaves.append(state.digest())
+        if len(leaves) == _LEAVES:
+            tree.extend(leaves)
+            leaves.clear()
         size += 1
         offset += len(raw)
         if tally is not None:
@@ -175,6 +178,8 @@ def _is_date(text: bytes) -> bool:
 
 
 _LF: Final = ord("\n")
+_LEAVES: Final = 4096
+"""Leaf hashes held before they go into the tree together."""
 _P: Final = f'","p":{PROFILE},"prev_line":"'.encode()
 _SEQ: Final = b'","seq":'
 _PREV_ID: Final = b'","prev_id":"'

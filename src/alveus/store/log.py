@@ -184,6 +184,8 @@ class Log:
         return self._poison or ""
 
     def _check_poison(self) -> None:
+        if self._closed.is_set():
+            raise StoreError("the journal is closed", code="closed", hint="open it again")
         if self._poison is not None:
             raise StoreUncertain(self._poison, code="poisoned", hint="close the journal and open it again")
 
@@ -211,8 +213,8 @@ class Log:
             self.files.truncate(self.fd, self.end)
         except OSError as worse:
             self._poison = (
-                f"writing failed ({error.strerror}) and could not be undone ({worse.strerror}): "
-                f"the first {self.count} records are whole, a torn line may follow them"
+                f"writing failed ({error.strerror}) and could not be undone ({worse.strerror}): the first {self.count} "
+                f"records are whole and {self.synced} of them known to be on disk; a torn line may follow them"
             )
             raise StoreUncertain(
                 self._poison, code="poisoned", hint="free space, then open the journal again"
@@ -341,7 +343,9 @@ class Log:
                 self.after_sync()
 
     def close(self) -> None:
-        """Stop the syncing thread and let the file go; syncs nothing."""
+        """Stop the syncing thread and let the file go; syncs nothing. A second time does nothing."""
+        if self._closed.is_set():
+            return
         self._closed.set()
         self._dirty.set()
         self._urgent.set()

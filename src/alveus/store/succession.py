@@ -113,7 +113,7 @@ def _move_files(files: Files, layout: Layout, closed: Closed) -> None:
     for old, new in pairs:
         if exists(files, old) and not exists(files, new):
             files.rename(old, new)
-    sync_folder(files, layout.folder)
+            sync_folder(files, layout.folder)  # each on its own: no crash keeps a later rename without this one
 
 
 def _swap_keys(files: Files, layout: Layout, ring: KeyRing, closed: Closed) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from alveus.journal.anchor import make_anchor
 from alveus.journal.chain import (
@@ -34,20 +34,22 @@ from alveus.journal.chain import (
     opening_of,
     state_of,
     walk,
-    walk_piece,
 )
 from alveus.journal.head import Head, Tree
 from alveus.journal.seal import Invalid, Key, check, digest
 from alveus.store import lines
 from alveus.store.anchors import closed_days, disagreement, load_anchor
-from alveus.store.files import DISK, Files, opened
+from alveus.store.files import Files, opened
 from alveus.store.heads import load_head
 from alveus.store.keys import KeyRing
 from alveus.store.layout import Layout
 from alveus.store.log import Log
 from alveus.store.succession import predecessors
+from alveus.store.verify_piece import Task
 
 SMALLEST_PIECE: Final = 4 << 20
+WHILE_STARTING: Final = 6 << 20
+"""Bytes that are walked here while a child starts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,8 +150,8 @@ class _Walker:
                 if self._since_head and isinstance(head, Head) and 0 < head.bytes <= end:
                     return self._from_head(path, key, fd, end, head=head)
                 sizes = {*self._sizes, head.size} if isinstance(head, Head) else {*self._sizes}
-                piece = _Task(str(path), self._agent_id, 0, end, tuple(sizes), self._days)
-                in_pieces = self._jobs > 1 and end >= 2 * SMALLEST_PIECE
+                piece = Task(str(path), self._agent_id, 0, end, tuple(sizes), self._days)
+                in_pieces = self._jobs > 1 and end >= WHILE_STARTING + 2 * SMALLEST_PIECE
                 walked = self._in_pieces(piece, key, fd) if in_pieces else self._whole(piece, key, fd)
         except OSError as error:
             code = "stream_missing" if isinstance(error, FileNotFoundError) else "stream_unreadable"
@@ -177,11 +179,11 @@ class _Walker:
             walked.opening = opening
         return Report(path=path, key=key, head=head, walked=walked, skipped=head.size)
 
-    def _whole(self, piece: _Task, key: Key, fd: int) -> Walked:
+    def _whole(self, piece: Task, key: Key, fd: int) -> Walked:
         every = lines.forwards(self._files, fd, piece.start, piece.stop)
         return walk(every, key, Link(agent_id=self._agent_id), sizes=piece.sizes, days=piece.days)
 
-    def _in_pieces(self, whole: _Task, key: Key, fd: int) -> Walked:
+    def _in_pieces(self, whole: Task, key: Key, fd: int) -> Walked:
         """Pieces are walked apart and joined in order; one that does not join is walked again here, to say why."""
         cuts = self._cuts(fd, whole.stop)
         pieces = [whole._replace(start=start, stop=stop) for start, stop in pairwise(cuts)]
@@ -196,31 +198,20 @@ class _Walker:
         return walked
 
     def _cuts(self, fd: int, end: int) -> list[int]:
-        """Byte offsets from 0 to `end` where lines begin, for about `jobs` pieces."""
-        cuts = [0]
-        for number in range(1, self._jobs):
-            at = end * number // self._jobs
+        """Byte offsets from 0 to `end` where lines begin, for about `jobs` pieces, the first, which is ours, longer."""
+        cuts, share = [0], (end - WHILE_STARTING) // self._jobs
+        for number in reversed(range(1, self._jobs)):
+            at = end - share * number
             cut = at + len(lines.line_at(self._files, fd, at)) + 1
             if cuts[-1] < cut < end:
                 cuts.append(cut)
         return [*cuts, end]
 
 
-class _Task(NamedTuple):
-    """A piece of a stream, bytes start..stop, and what has to be noted while walking it."""
-
-    path: str
-    agent_id: str
-    start: int
-    stop: int
-    sizes: tuple[int, ...]
-    days: tuple[str, ...]
-
-
 class _Child:
     """A process that walks one piece. It is given the key on its standard input, and nothing else secret."""
 
-    def __init__(self, task: _Task, key: Key) -> None:
+    def __init__(self, task: Task, key: Key) -> None:
         command = [sys.executable, "-m", "alveus.store.verify_piece", json.dumps(task)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
         if self._process.stdin is not None:
@@ -235,16 +226,6 @@ class _Child:
             return None
         walked: Walked | None = pickle.loads(out)  # noqa: S301  (our own child's; no key is in it)
         return walked
-
-
-def walk_in_child(argument: str) -> None:
-    """The child's side: walk the piece and write the result to standard output."""
-    task = _Task(*json.loads(argument))
-    key = Key(sys.stdin.buffer.read())
-    with opened(DISK, Path(task.path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK) as fd:
-        pieces = lines.forwards(DISK, fd, task.start, task.stop)
-        walked = walk_piece(pieces, key, task.agent_id, offset=task.start, sizes=task.sizes, days=task.days)
-        sys.stdout.buffer.write(pickle.dumps(walked))
 
 
 # Judging
