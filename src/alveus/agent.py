@@ -190,7 +190,8 @@ class Agent:
     def _append(self, drafts: Sequence[Draft], *, durable: bool, force_clock: bool) -> list[Outcome]:
         if self._torn or any(draft.origin is not None for draft in drafts):
             self._catch_up_origins()
-        self._embed_followed()
+        if self._to_embed:
+            self._embed_followed()
         prepared = [self.judge.prepare(draft.content) for draft in drafts]
         with self.stream.batch() as batch:
             if batch.link.closing is not None:
@@ -343,6 +344,8 @@ class Agent:
 
 class _Writing:
     """One batch being built under the lock. Nothing it learns is kept unless the batch is written."""
+
+    __slots__ = ("_agent", "_batch", "_force_clock", "_fresh", "_judge", "_learned", "_single")
 
     def __init__(self, agent: Agent, batch: Batch, count: int, *, force_clock: bool) -> None:
         self._agent = agent

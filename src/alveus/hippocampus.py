@@ -168,7 +168,13 @@ class Hippocampus:
             origin=origin,
             part=part,
         )
-        return self._again(lambda: self._agent.append([draft], durable=durable, force_clock=force_clock))[0].record
+        try:
+            return self._agent.append([draft], durable=durable, force_clock=force_clock)[0].record
+        except Moved:
+            self._again(self._agent.reload)
+            return self._again(lambda: self._agent.append([draft], durable=durable, force_clock=force_clock))[0].record
+        except OSError as error:
+            raise _told(error, self.folder) from error
 
     def record_many(self, drafts: Sequence[Draft], *, durable: bool = False) -> list[Outcome]:
         """Append a batch under one lock and in one write; all or nothing. Raises as `record`."""

@@ -486,6 +486,9 @@ class Prepared:
     failure: str = ""
 
 
+_NOTHING: Final = Prepared()
+
+
 class NoveltyJudge:
     """Both strategies behind one interface: the embedding judges where it can, the words everywhere else.
 
@@ -514,7 +517,7 @@ class NoveltyJudge:
     def prepare(self, content: str) -> Prepared:
         """The model call. Takes no lock, changes nothing, and raises nothing an embedder's `Exception` could cause."""
         if self.embedding is None or not content.strip():
-            return Prepared()
+            return _NOTHING
         embedding = self.embedding
         vector, failure = _attempt(lambda: embedding.embed(content))
         return Prepared(vector=vector, failure=failure)

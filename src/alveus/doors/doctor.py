@@ -177,7 +177,9 @@ def _home(place: Place, name: str) -> Iterator[Finding]:
     home = place.home
     if not home.exists():
         yield _warn(name, f"{home} is not there yet", "`alveus init` makes it")
-    elif not os.access(home, os.W_OK | os.X_OK):
+    elif not os.access(home, os.R_OK | os.X_OK):
+        yield _bad(name, f"{home} cannot be read", f"chmod u+rwx '{home}', or choose another --home")
+    elif not os.access(home, os.W_OK):
         yield _warn(name, f"{home} cannot be written; it can be read", f"chmod u+wx '{home}', or choose another --home")
     else:
         yield _ok(name, str(home))

@@ -109,22 +109,13 @@ def seal(
     if _BY(hc.by) is None:
         raise InputError(f"{hc.by!r} cannot name what judged the novelty: 1 to 200 characters, no controls")
     opening = _named(agent_id) + canonical.encode(content)
-    meta_part = _metadata(metadata, hc)
-    prev_part = b"null" if prev_id is None else b'"%b"' % prev_id.encode()
-    time_part = b',"timestamp":"%b"}' % timestamp.encode()
-    kind_part = b',"kind":"%b"' % kind.encode()
+    meta_part, time_part = _metadata(metadata, hc), b',"timestamp":"' + timestamp.encode() + b'"}'
+    prev_part = b',"prev_id":null' if prev_id is None else b',"prev_id":"' + prev_id.encode() + b'"'
     record_id = digest(opening + meta_part + time_part)[:32]
-    signature = key.sign(b'%b%b%b,"prev_id":%b%b' % (opening, kind_part, meta_part, prev_part, time_part))
-    line = b'%b%b%b,"novelty":"%b","prev_id":%b,"record_id":"%b","signature":"%b"%b' % (
-        opening,
-        kind_part,
-        meta_part,
-        hc.novelty.encode(),
-        prev_part,
-        record_id.encode(),
-        signature.encode(),
-        time_part,
-    )
+    signed = opening + b',"kind":"' + kind.encode() + b'"' + meta_part
+    signature = key.sign(signed + prev_part + time_part)
+    tail = f'"{prev_part.decode()},"record_id":"{record_id}","signature":"{signature}"'.encode()
+    line = b"".join((signed, b',"novelty":"', hc.novelty.encode(), tail, time_part))
     if len(line) > MAX_LINE:
         raise InputError(
             f"the record is {len(line)} bytes long, more than {MAX_LINE}",

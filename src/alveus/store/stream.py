@@ -437,6 +437,8 @@ class Stream:
 class Batch:
     """Records being added under the lock. `link` is the end of the chain as it will be."""
 
+    __slots__ = ("_stream", "link", "sealed")
+
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
         self.link = stream.link
