@@ -45,11 +45,11 @@ SEED: Final = 20_261_130
 PLACE: Final = ("line", "offset")
 
 TEXTS: Final = (
-    "", "a", "x" * 1025, "\x00", "\x7f", "\x85", "\u2028", "é", "e\u0301", "🌊", '"', "\\", "hc", "-1", "0", "1", "null",
-    "0" * 16, "0" * 31, "0" * 32, "A" * 32, "0" * 64, "a" * 63, CHAIN, OTHER_CHAIN, "river", "delta", "decision",
-    "identity_change", "routine", "novel", "words/1", "user", "back", "36401dfbe4d26a77", "36401dfbe4d26a77\n",
-    "2026-11-30T09:00:01.000000Z", "2026-11-30T09:00:01Z", "2026-11-30T09:00:01.500000+00:00", "2026-11-30",
-    "2026-02-30T09:00:01.000000Z", "9999-12-31T23:59:59.999999Z", "2026-11-30T24:00:00.000000Z",
+    "", "a", "x" * 1025, "\x00", "\x7f", "\x85", "\u2028", "é", "e\u0301", "🌊", '"', "\\", "hc", "-1", "0",
+    "1", "null", "0" * 16, "0" * 31, "0" * 32, "A" * 32, "0" * 64, "a" * 63, CHAIN, OTHER_CHAIN, "river",
+    "delta", "decision", "identity_change", "routine", "novel", "words/1", "user", "back", "36401dfbe4d26a77",
+    "36401dfbe4d26a77\n", "2026-11-30T09:00:01.000000Z", "2026-11-30T09:00:01Z", "2026-11-30T09:00:01.500000+00:00",
+    "2026-11-30", "2026-02-30T09:00:01.000000Z", "9999-12-31T23:59:59.999999Z", "2026-11-30T24:00:00.000000Z",
     "٢٠٢٦-11-30T09:00:00.000000Z",
 )  # fmt: skip
 NUMBERS: Final = (0, 1, -1, 2, 3, 4, 5, 2**53 - 1, 1 - 2**53, 0.5, 1e21, -1e300, 5e-324)
@@ -62,7 +62,8 @@ TOKENS: Final = (
     b"[" * 29 + b"]" * 29, b"[" * 30 + b"]" * 30, b"[" * 31 + b"]" * 31, b"",
 )  # fmt: skip
 BYTES: Final = (
-    b"\n", b"\r", b"\r\n", b"\x00", b"\xff", b"\xef\xbb\xbf", b" ", b'"', b"\\", b"{", b"}", b",", b"\xe2\x80\xa8", b"0", b"A",
+    b"\n", b"\r", b"\r\n", b"\x00", b"\xff", b"\xef\xbb\xbf", b" ", b'"', b"\\", b"{", b"}", b",", b"\xe2\x80\xa8",
+    b"0", b"A",
 )  # fmt: skip
 
 
@@ -347,6 +348,6 @@ def test_the_mutants_reach_every_code(node: Any, tmp_path: Path) -> None:
 
 CODES: Final = {
     "not_canonical", "bad_field", "wrong_key", "bad_signature", "bad_record_id", "novelty_mismatch", "after_closing",
-    "wrong_chain", "chain_break", "bad_seq", "bad_prev_line", "time_not_rising", "torn_tail", "head_missing", "bad_head",
-    "short_of_head", "fork_of_head", "stream_missing", "anchor_mismatch",
+    "wrong_chain", "chain_break", "bad_seq", "bad_prev_line", "time_not_rising", "torn_tail", "head_missing",
+    "bad_head", "short_of_head", "fork_of_head", "stream_missing", "anchor_mismatch",
 }  # fmt: skip

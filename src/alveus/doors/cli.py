@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Annotated, Any, Final
 
 import typer
@@ -95,10 +96,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return _closed(status)
 
 
+@cache
+def _command() -> Any:
+    return typer.main.get_command(app)
+
+
 def _run(arguments: list[str], settings: Settings) -> int:
-    command = typer.main.get_command(app)
     try:
-        return command.main(arguments, prog_name="alveus", standalone_mode=False, obj=settings) or Exit.OK
+        return _command().main(arguments, prog_name="alveus", standalone_mode=False, obj=settings) or Exit.OK
     except typer.TyperException as error:
         if not error.format_message():  # no command: the help was shown
             return Exit.USAGE

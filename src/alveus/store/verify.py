@@ -169,15 +169,20 @@ class _Walker:
                 raise Invalid("fork_of_head", "the record the head ends with is not there")
             last = check(line, key)
             link.last_time, link.closing = last.timestamp, closing_in(last)
-            opening = opening_of(check(lines.line_at(self._files, fd, 0), key).object()["metadata"])
         except Invalid as invalid:
             fault = Fault(code=invalid.code, detail=invalid.detail, chain=head.chain, line=head.size, offset=head.bytes)
             walked = Walked(first=link.copy(), link=link, tree=head.tree(), fault=fault)
         else:
             rest = lines.forwards(self._files, fd, head.bytes, end)
             walked = walk(rest, key, link, tree=head.tree(), sizes={head.size})
-            walked.opening = opening
+            walked.opening = self._opening(fd, key)
         return Report(path=path, key=key, head=head, walked=walked, skipped=head.size)
+
+    def _opening(self, fd: int, key: Key) -> dict[str, object] | None:
+        """What the first record says of a chain before; it is not judged, as nothing before the head is."""
+        with contextlib.suppress(Invalid):
+            return opening_of(check(lines.line_at(self._files, fd, 0), key).object()["metadata"])
+        return None
 
     def _whole(self, piece: Task, key: Key, fd: int) -> Walked:
         every = lines.forwards(self._files, fd, piece.start, piece.stop)
