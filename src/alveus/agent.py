@@ -21,10 +21,12 @@ from typing import Final
 
 from alveus.clock import Clock, Ticker
 from alveus.errors import AlveusError, InputError, JournalError, StoreUncertain
+from alveus.journal.chain import opening_of
 from alveus.journal.record import DURABLE_KINDS, Draft, Kind, Profile, SignedRecord, Source
 from alveus.journal.seal import Checked, digest, refused_field, seal
 from alveus.novelty import CACHE_SIZE, Embedder, EmbeddingNovelty, NoveltyJudge, Prepared
 from alveus.store import snapshot
+from alveus.store.creation import archives
 from alveus.store.files import Files, create, exists, sync_folder
 from alveus.store.keys import new_key
 from alveus.store.layout import Layout
@@ -102,6 +104,7 @@ class Agent:
             chains = predecessors(self.files, self.layout, self.ring, self.stream.link.chain)
             self.closed = [self._open(one.path, one.kid, read_only=True) for one in chains]
             self.past = Past([*self.closed, self.stream])
+            self.unread = self._unread({one.chain for one in chains})
             self.stream.followers.append(self._follow)
             self._restore_novelty()
             if not self.stream.refused:
@@ -111,6 +114,20 @@ class Agent:
         except BaseException:
             self._close_streams()
             raise
+
+    def _unread(self, read: set[str]) -> tuple[str, ...]:
+        """The closed journals of this agent that cannot be read as its past, one sentence each."""
+        there = [name for name in archives(self.files, self.layout) if name not in read]
+        said = [
+            f"the closed journal stream-{name}.jsonl is damaged or not of this past: `alveus verify`" for name in there
+        ]
+        first = checked_at(self.stream, 0) if self.stream.link.size else None
+        opening = opening_of(first.object()["metadata"]) if first is not None and not self.stream.link.basic else None
+        if opening is not None and not read and not there:
+            said.append(
+                f"the journal that this one continues, chain {opening['prev_chain']}, is missing: `alveus verify`"
+            )
+        return tuple(said)
 
     def _needs_succession(self) -> bool:
         if not exists(self.files, self.layout.stream):

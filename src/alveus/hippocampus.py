@@ -283,7 +283,7 @@ class Hippocampus:
         refused = (
             f"nothing can be recorded: {self.refused}" if self.refused and not self._agent.options.read_only else ""
         )
-        return tuple(mark for mark in (refused, *self._agent.judge.notes) if mark)
+        return tuple(mark for mark in (refused, *self._agent.unread, *self._agent.judge.notes) if mark)
 
     def size(self) -> int:
         """How many records there are, all chains together."""

@@ -27,29 +27,13 @@ from alveus.witness import checkpoint, montana, note
 Vector = dict[str, Any]
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "vectors"
-_MISSED = "closed chains are looked for backwards from the live one: a damaged or unlinked one is not read"
-_UNNAMED = "a successor is not compared with the chain and key that the closed one names"
-DISAGREES: Final = {
-    "anchor:checkpoint-agent-dot": "a checkpoint's origin leaves a leading dot as it is",
-    "basic:opening-opens-nothing": "an `opening` counts without the profile, too",
-    "chains:begun-elsewhere": _MISSED,
-    "chains:closed-and-not-continued": _MISSED,
-    "chains:closing-cut": _MISSED,
-    "chains:closing-edited": _MISSED,
-    "chains:left-behind": _MISSED,
-    "chains:opening-size-true": "true is taken for 1",
-    "chains:other-successor": _UNNAMED,
-    "chains:other-successor-key": _UNNAMED,
-}
-"""Vectors that the library does not agree with yet, and why. Empty is how it should be."""
 
 
 def _vectors() -> Iterator[Any]:
     for path in sorted(FOLDER.glob("*.json")):
         for vector in json.loads(path.read_bytes())["vectors"]:
             name = f"{path.stem}:{vector['name']}"
-            marks = [pytest.mark.xfail(reason=DISAGREES[name], strict=True)] if name in DISAGREES else []
-            yield pytest.param(vector, id=name, marks=marks)
+            yield pytest.param(vector, id=name)
 
 
 @pytest.mark.parametrize("vector", [*_vectors()])

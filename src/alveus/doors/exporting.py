@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import typer
 
 from alveus.doors import output
-from alveus.doors.options import Form, settings_of
+from alveus.doors.options import Form, Settings, settings_of
 from alveus.doors.saving import Force, check, save
 from alveus.errors import InputError
 from alveus.journal.record import SignedRecord
@@ -26,39 +26,36 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
 
 
+FormatOf = Annotated[
+    Format, typer.Option("--format", "-f", metavar="NAME", help="jsonl: the journal's lines; markdown: to read.")
+]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to; stdout without it.")]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint",
+        metavar="FILE",
+        help="Write a signed checkpoint for `verify --against`; records then only with --out.",
+    ),
+]
+
+
 def export(
     call: typer.Context,
     *,
-    format_: Annotated[
-        Format, typer.Option("--format", "-f", metavar="NAME", help="jsonl: the journal's lines; markdown: to read.")
-    ] = Format.JSONL,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to; stdout without it.")
-    ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            "--checkpoint",
-            metavar="FILE",
-            help="Write a signed checkpoint for `verify --against`; records then only with --out.",
-        ),
-    ] = None,
+    format_: FormatOf = Format.JSONL,
+    out: Out = None,
+    checkpoint: Checkpoint = None,
     force: Force = False,
 ) -> None:
     """Write records out, oldest first, each checked on its way.
 
     jsonl gives the lines of the journal to the byte, of all chains in succession. A FILE is written whole or not at
-    all.
+    all; `-` is stdout.
     """
     settings = settings_of(call)
     target = out if out is not None or checkpoint is not None else STDOUT
-    files = [path for path in (target, checkpoint) if path is not None and path != STDOUT]
-    for path in files:
-        check(path, force=force)
-    if settings.form is Form.JSON and target == STDOUT:
-        raise InputError(
-            "records on stdout are a stream of lines, not one document", hint="give --out FILE, or leave --json away"
-        )
+    _check_targets(target, checkpoint, settings, force=force)
     count = 0
     with settings.open(write=checkpoint is not None) as memory:
         if target is not None:
@@ -68,8 +65,21 @@ def export(
             _write_checkpoint(checkpoint, memory.checkpoint(), force=force)
     if settings.form is Form.TEXT:
         _tell(count, target, checkpoint)
-    elif target != STDOUT:
+    elif STDOUT not in (target, checkpoint):
         output.document({"checkpoint": checkpoint, "out": target, "records": count}, settings)
+
+
+def _check_targets(target: Path | None, checkpoint: Path | None, settings: Settings, *, force: bool) -> None:
+    """Before anything is written: stdout carries one thing, and files can be made."""
+    claims = [STDOUT for path in (target, checkpoint) if path == STDOUT]
+    if len(claims) + (settings.form is Form.JSON) > 1:
+        raise InputError(
+            "stdout carries one thing: records, a checkpoint, or one document",
+            hint="give --out or --checkpoint a FILE, or leave --json away",
+        )
+    for path in (target, checkpoint):
+        if path is not None and path != STDOUT:
+            check(path, force=force)
 
 
 def _write_checkpoint(path: Path, note: str, *, force: bool) -> None:

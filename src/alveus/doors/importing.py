@@ -32,6 +32,15 @@ SHOWN: Final = 10
 
 Progress = Callable[[int], None]
 
+Paths = Annotated[list[Path], typer.Argument(metavar="PATH", help="Transcripts, or folders of them.")]
+FormatName = Annotated[
+    str | None,
+    typer.Option(
+        "--format", "-f", metavar="NAME", help="The format, where it cannot be recognised (`claude-code`, …)."
+    ),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Store nothing; count what would be stored.")]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
@@ -53,18 +62,16 @@ class Imported:
 def import_(
     call: typer.Context,
     *,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Transcripts, or folders of them.")],
-    name: Annotated[
-        str | None, typer.Option("--format", "-f", metavar="NAME", help="The format, where it is not to be recognised.")
-    ] = None,
+    paths: Paths,
+    name: FormatName = None,
     user: User = None,
     keep_secrets: KeepSecrets = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Store nothing; count what would be stored.")] = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Import transcripts; what is there already is not stored twice.
 
-    The formats: claude-code (JSONL), openai-chat (messages as JSON or JSONL). A line that cannot be read is named, kept
-    aside, and makes the exit status 7; the rest is imported. Keys and tokens are masked before anything is signed.
+    The format of each is recognised. A line that cannot be read is named, kept aside, and makes the exit status 7; the
+    rest is imported. Keys and tokens are masked before anything is signed.
     """
     from alveus.importers import run, total_bytes
 

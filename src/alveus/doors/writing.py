@@ -11,24 +11,34 @@ from typing import Annotated, Any
 import typer
 
 from alveus.doors import output
-from alveus.doors.options import Form, settings_of
+from alveus.doors.options import Form, Settings, settings_of
 from alveus.doors.streams import standard_input, text
 from alveus.errors import InputError
-from alveus.journal.record import Kind, Source
+from alveus.journal.record import Kind, SignedRecord, Source
 
 User = Annotated[str | None, typer.Option(metavar="NAME", help="On whose behalf, where several people share an agent.")]
 KeepSecrets = Annotated[
     bool, typer.Option("--keep-secrets", help="Do not mask keys and tokens; a signed record cannot be edited later.")
 ]
+KindOf = Annotated[Kind, typer.Argument(metavar="KIND", case_sensitive=False, help="What happened: " + ", ".join(Kind))]
+Words = Annotated[str, typer.Argument(metavar="TEXT", help="The words, or `-` to read them from stdin.")]
+Meta = Annotated[
+    list[str] | None, typer.Option("--meta", metavar="KEY=VALUE", help="A note beside the text; may be repeated.")
+]
+MetaJson = Annotated[str | None, typer.Option("--meta-json", metavar="OBJECT", help="Notes as a JSON object.")]
+Session = Annotated[str | None, typer.Option(metavar="NAME", help="The conversation it belongs to.")]
+EventTime = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="When it happened, if not now: ISO 8601 with a zone, 2026-11-30T12:00+03:00."),
+]
+Durable = Annotated[bool, typer.Option("--durable", help="Sync it at once, whatever its kind.")]
+ForceClock = Annotated[bool, typer.Option("--force-clock", help="Record although the clock seems to have jumped.")]
+ExistingKey = Annotated[
+    bool, typer.Option("--existing-key", help="Begin a first journal with a key that has never signed anything.")
+]
 
 
-def init(
-    call: typer.Context,
-    *,
-    existing_key: Annotated[
-        bool, typer.Option("--existing-key", help="Begin a first journal with a key that has never signed anything.")
-    ] = False,
-) -> None:
+def init(call: typer.Context, *, existing_key: ExistingKey = False) -> None:
     """Make a key and an empty journal.
 
     Where a journal is there already, nothing happens.
@@ -55,30 +65,15 @@ def init(
 def record(
     call: typer.Context,
     *,
-    kind: Annotated[
-        Kind, typer.Argument(metavar="KIND", case_sensitive=False, help="What happened: " + ", ".join(Kind))
-    ],
-    content: Annotated[str, typer.Argument(metavar="TEXT", help="The words, or `-` to read them from stdin.")],
-    meta: Annotated[
-        list[str] | None, typer.Option("--meta", metavar="KEY=VALUE", help="A note beside the text; may be repeated.")
-    ] = None,
-    meta_json: Annotated[
-        str | None, typer.Option("--meta-json", metavar="OBJECT", help="Notes as a JSON object.")
-    ] = None,
+    kind: KindOf,
+    content: Words,
+    meta: Meta = None,
+    meta_json: MetaJson = None,
     user: User = None,
-    session: Annotated[str | None, typer.Option(metavar="NAME", help="The conversation it belongs to.")] = None,
-    event_time: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME", help="When it happened, if not now: ISO 8601 with a zone, 2026-11-30T12:00+03:00."
-        ),
-    ] = None,
-    durable: Annotated[
-        bool, typer.Option("--durable", help="Sync at once, whatever the kind; every kind is on disk at the end.")
-    ] = False,
-    force_clock: Annotated[
-        bool, typer.Option("--force-clock", help="Record although the clock seems to have jumped.")
-    ] = False,
+    session: Session = None,
+    event_time: EventTime = None,
+    durable: Durable = False,
+    force_clock: ForceClock = False,
     keep_secrets: KeepSecrets = False,
 ) -> None:
     """Append a record and print its id.
@@ -87,12 +82,7 @@ def record(
     first.
     """
     settings = settings_of(call)
-    words = standard_input() if content == "-" else text(content)
-    if not words.strip():
-        raise InputError(
-            "there is no text to record", code="blank", hint="pass some words, or `-` to read them from stdin"
-        )
-    metadata = _metadata(meta or [], meta_json)
+    words, metadata = _words(content), _metadata(meta or [], meta_json)
     masked: dict[str, int] = {}
     if not keep_secrets:
         words, metadata, masked = _mask(words, metadata)
@@ -109,12 +99,27 @@ def record(
             force_clock=force_clock,
         )
     # Only now, with the journal closed, is the record on disk whatever its kind.
-    _warn_masked(masked)
-    if settings.form is not Form.TEXT:
+    _tell(made, masked, settings)
+
+
+def _tell(made: SignedRecord, masked: dict[str, int], settings: Settings) -> None:
+    if masked:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in masked.items())
+        output.talk(f"masked before signing: {kinds} (`--keep-secrets` keeps them)", "yellow")
+    if settings.form is Form.TEXT:
+        output.show(made.record_id)
+        output.talk(f"recorded: {made.kind}, {made.novelty}")
+    else:
         output.document({"masked": masked, "record": made}, settings)
-        return
-    output.show(made.record_id)
-    output.talk(f"recorded: {made.kind}, {made.novelty}")
+
+
+def _words(content: str) -> str:
+    words = standard_input() if content == "-" else text(content)
+    if not words.strip():
+        raise InputError(
+            "there is no text to record", code="blank", hint="pass some words, or `-` to read them from stdin"
+        )
+    return words
 
 
 def _typed(value: str | None) -> str | None:
@@ -147,9 +152,3 @@ def _mask(words: str, metadata: dict[str, Any]) -> tuple[str, dict[str, Any], di
     words, found = secrets.mask(words)
     metadata, more = secrets.mask_json(metadata)
     return words, metadata, dict(found + more)
-
-
-def _warn_masked(masked: dict[str, int]) -> None:
-    if masked:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in masked.items())
-        output.talk(f"masked before signing: {kinds} (`--keep-secrets` keeps them)", "yellow")

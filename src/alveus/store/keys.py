@@ -6,6 +6,7 @@ A key is created once, never overwritten, and refused when anybody else could ha
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import secrets
@@ -18,7 +19,7 @@ from alveus.store.files import Files, create, exists, make_folders, opened, sync
 from alveus.store.layout import Layout
 
 _HEX_BYTES = 2 * KEY_BYTES
-_KID = re.compile(rb'"kid":"([0-9a-f]{16})","novelty"').search
+_IS_KID = re.compile(r"[0-9a-f]{16}").fullmatch
 
 
 class KeyRing:
@@ -40,6 +41,10 @@ class KeyRing:
             self._keys[key.kid] = key
         return self._keys.get(kid)
 
+    def named(self, kid: object) -> Key | None:
+        """As `get`, for what a record that was not checked gives as a name."""
+        return self.get(kid) if isinstance(kid, str) and _IS_KID(kid) else None
+
     def get_required(self, kid: str) -> Key:
         """The key named `kid`. Raises NotFound."""
         key = self.get(kid)
@@ -59,8 +64,11 @@ class KeyRing:
 
 def kid_in(line: bytes) -> str | None:
     """The key a line says it was signed with, unchecked."""
-    named = _KID(line)
-    return named[1].decode() if named else None
+    try:
+        kid = json.loads(line)["metadata"]["hc"]["kid"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return kid if isinstance(kid, str) and _IS_KID(kid) else None
 
 
 def read_secret(files: Files, path: Path) -> bytes:

@@ -105,3 +105,15 @@ def _split(piece: bytes) -> list[bytes]:
         return piece.splitlines(keepends=True)
     *lines, last = piece.split(b"\n")
     return [line + b"\n" for line in lines] + ([last] if last else [])
+
+
+def last_whole_line(files: Files, fd: int, end: int) -> bytes | None:
+    """The last line that ends with its LF before byte `end`."""
+    at = end
+    while at > 0:
+        start = max(0, at - PIECE)
+        found = files.read(fd, at - start, start).rfind(b"\n")
+        if found >= 0:
+            return last_line(files, fd, start + found + 1)
+        at = start
+    return None

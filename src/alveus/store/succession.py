@@ -7,9 +7,11 @@ can be done twice.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from alveus.errors import JournalError, NotFound
 from alveus.journal.chain import Fault, closing_in
@@ -56,6 +58,70 @@ def closed_chain(files: Files, ring: KeyRing, path: Path) -> Closed | None:
         if closing is not None and last.chain is not None:
             return Closed(path=path, chain=last.chain, kid=ring.for_line(line).kid, last=last, **closing)
     return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What the first and the last record of a closed stream say of its place among the others; nothing is checked."""
+
+    path: Path
+    kid: object
+    chain: object
+    before: object
+    after: object
+
+    def follows(self, other: Seen) -> bool:
+        """Whether either of the two says that this one continues the other."""
+        named = other.chain is not None and other.chain == self.before
+        return named or (other.after is not None and other.after == self.chain)
+
+
+def closed_streams(files: Files, layout: Layout) -> list[Seen]:
+    """Every closed stream of the folder, first to last as far as their records tell."""
+    seen = [_glance(files, archive_path(layout, name)) for name in archives(files, layout)]
+    return sorted(seen, key=lambda one: _place(one, seen))
+
+
+def _place(one: Seen, seen: list[Seen]) -> int:
+    place, at = 0, _before(one, seen)
+    while at is not None and place <= len(seen):  # records that are not believed may name one another in a circle
+        place, at = place + 1, _before(at, seen)
+    return place
+
+
+def _before(one: Seen, seen: list[Seen]) -> Seen | None:
+    return next((other for other in seen if other is not one and one.follows(other)), None)
+
+
+def _glance(files: Files, path: Path) -> Seen:
+    first, last = b"", b""
+    with (
+        contextlib.suppress(OSError),  # the walk says what is wrong with it
+        opened(files, path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK) as fd,
+    ):
+        first = lines.line_at(files, fd, 0)
+        last = lines.last_whole_line(files, fd, files.status(fd).st_size) or b""
+    begins, ends = _metadata_in(first), _metadata_in(last)
+    return Seen(
+        path=path,
+        kid=_member(begins, "hc", "kid"),
+        chain=_member(begins, "hc", "chain"),
+        before=_member(begins, "opening", "prev_chain"),
+        after=_member(ends, "closing", "next_chain"),
+    )
+
+
+def _metadata_in(line: bytes) -> dict[str, Any]:
+    with contextlib.suppress(ValueError, RecursionError):
+        record: dict[str, Any] = json.loads(line)
+        metadata: dict[str, Any] = record["metadata"] if type(record) is dict and "metadata" in record else {}
+        return metadata if type(metadata) is dict else {}
+    return {}
+
+
+def _member(metadata: dict[str, Any], name: str, field: str) -> object:
+    value = metadata.get(name)
+    return value.get(field) if type(value) is dict else None
 
 
 def predecessors(files: Files, layout: Layout, ring: KeyRing, chain: str | None) -> list[Closed]:

@@ -16,8 +16,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from alveus.errors import Locked
 from alveus.journal.anchor import make_anchor
 from alveus.journal.chain import (
     BASIC_GAPS,
@@ -44,7 +45,7 @@ from alveus.store.heads import load_head
 from alveus.store.keys import KeyRing
 from alveus.store.layout import Layout
 from alveus.store.log import Log
-from alveus.store.succession import predecessors
+from alveus.store.succession import closed_streams
 from alveus.store.verify_piece import Task
 
 SMALLEST_PIECE: Final = 4 << 20
@@ -99,23 +100,10 @@ def verify_agent(
 
 
 def _chains(files: Files, layout: Layout, ring: KeyRing) -> Iterator[tuple[Path, Key]]:
-    chain = _first_chain(files, layout.stream, ring.current)
-    for closed in predecessors(files, layout, ring, chain):
-        yield closed.path, ring.get_required(closed.kid)
+    """Every stream of the agent, first to last, whether or not it can be believed; the live one under the live key."""
+    for closed in closed_streams(files, layout):
+        yield closed.path, ring.named(closed.kid) or ring.current
     yield layout.stream, ring.current
-
-
-def _first_chain(files: Files, path: Path, key: Key) -> str | None:
-    """The chain a stream belongs to, by its first record or, before one is written, by its head."""
-    try:
-        with opened(files, path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK) as fd:
-            line = lines.line_at(files, fd, 0)
-    except FileNotFoundError:
-        return None
-    with contextlib.suppress(Invalid):
-        return check(line, key).chain
-    head = load_head(files, path, key)
-    return head.chain if isinstance(head, Head) else None
 
 
 # Walking files, whole, from the head, or in pieces
@@ -249,47 +237,54 @@ def _torn_tail(files: Files, report: Report, timeout: float) -> Fault | None:
     link = report.walked.link
     log = Log(report.path, files, read_only=True, timeout=timeout, follow=lambda: None)
     try:
-        with log.locked():
+        with contextlib.suppress(Locked), log.locked():  # a writer at work: a reader ignores what it has not ended
             line = lines.line_at(files, log.fd, link.offset)
-            if files.read(log.fd, 1, link.offset + len(line)) == b"\n":
-                return None
+            if files.read(log.fd, 1, link.offset + len(line)) != b"\n":
+                return Fault(
+                    code="torn_tail",
+                    detail=f"{report.walked.tail} bytes at the end are no whole record; a writer will set them aside",
+                    chain=link.chain,
+                    line=link.size + 1,
+                    offset=link.offset,
+                )
+        return None
     finally:
         log.close()
-    return Fault(
-        code="torn_tail",
-        detail=f"{report.walked.tail} bytes at the end are no whole record; the next writer sets them aside",
-        chain=link.chain,
-        line=link.size + 1,
-        offset=link.offset,
-    )
 
 
 def _check_succession(reports: list[Report]) -> Fault | None:
-    walked = reports[-1].walked
-    before = reports[-2].walked if len(reports) > 1 else None
-    opening = walked.opening
-    if opening is None:
-        return None if before is None or walked.link.size == 0 else _unjoined(walked, "its opening record is missing")
-    if before is None:
-        return _unjoined(walked, f"it continues chain {opening['prev_chain']}, which is not here")
+    """Section 9: whether a chain begins where the one before it ended, or is the first."""
+    report = reports[-1]
+    walked, opening = report.walked, None if report.walked.link.basic else report.walked.opening
+    if len(reports) == 1:
+        missing = opening and _unjoined(walked, f"it continues chain {opening['prev_chain']}, which is not here")
+        return missing or None
+    before = reports[-2].walked
+    closing = before.link.closing
+    if closing is None:
+        return _unjoined(walked, "a chain before it has no closing record")
+    if closing["next_kid"] != report.key.kid:
+        return _unjoined(walked, "the chain before was closed for another key", code="wrong_key")
+    if closing["next_chain"] != (walked.link.chain or _head_chain(report)):
+        return _unjoined(walked, "the chain before was closed for another chain", code="wrong_chain")
+    if walked.link.size and not _opens(opening, before):
+        return _unjoined(walked, "its opening record does not name the chain before as it is")
+    return None
+
+
+def _opens(opening: dict[str, Any] | None, before: Walked) -> bool:
     link = before.link
-    expected = {
+    size = None if opening is None else opening["prev_size"]
+    return type(size) is int and opening == {  # true equals 1
         "prev_chain": link.chain,
         "prev_root": before.tree.root().hex(),
         "prev_size": link.size,
         "prev_last_id": link.last_id,
     }
-    if link.closing is None:
-        return _unjoined(before, "it is continued by another chain but has no closing record")
-    if opening != expected or link.closing["next_chain"] != walked.link.chain:
-        return _unjoined(walked, "its opening record does not name the chain before as it is")
-    if link.closing["next_kid"] != reports[-1].key.kid:
-        return Fault(code="wrong_key", detail="the chain before was closed for another key", chain=walked.link.chain)
-    return None
 
 
-def _unjoined(walked: Walked, detail: str) -> Fault:
-    return Fault(code="chain_break", detail=detail, chain=walked.link.chain, line=1, offset=0)
+def _unjoined(walked: Walked, detail: str, code: str = "chain_break") -> Fault:
+    return Fault(code=code, detail=detail, chain=walked.link.chain, line=1, offset=0)
 
 
 def _check_days(files: Files, layout: Layout, reports: list[Report], days: Sequence[str]) -> Fault | None:

@@ -40,9 +40,10 @@ def origin(agent_id: str, chain: str) -> str:
     if not is_agent_id(agent_id) or not _CHAIN.fullmatch(chain):
         raise _bad("an origin needs an agent's id and a chain of 32 lower-case hex digits")
     try:
-        return f"alveus/{quote(agent_id, safe='')}/{chain}"
+        name = quote(agent_id, safe="")
     except UnicodeEncodeError as error:
         raise _bad("this agent's id holds a lone surrogate") from error
+    return f"alveus/{'%2E' + name[1:] if name.startswith('.') else name}/{chain}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
