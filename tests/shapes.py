@@ -140,7 +140,7 @@ def walk(lines: Iterable[bytes], agent_id: str = AGENT, **options: Any) -> chain
 def walk_by_the_rules(monkeypatch: Any, lines: Iterable[bytes], **options: Any) -> chain.Walked:
     """The same with `check` and `take` for every line: nothing counts as usual."""
     with monkeypatch.context() as patch:
-        patch.setattr(usual, "run", lambda lines, *_: next(lines, None))
+        patch.setattr(usual, "run", lambda lines, *_, **__: next(lines, None))
         return walk(lines, **options)
 
 

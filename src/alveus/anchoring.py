@@ -156,15 +156,18 @@ def known_roots(files: Files, layout: Layout, against: Path | None) -> list[Know
 def _known(files: Files, layout: Layout, data: bytes, *, name: str, code: str) -> Known:
     """A note's claim. One that our key did not sign claims a root that no journal has."""
     try:
-        signed = checkpoint.parse(data).checkpoint
+        note_read = checkpoint.parse(data)
+        signed = note_read.checkpoint
     except WitnessError as error:
         return Known(name=f"{name} is not valid: {error.message}", code=code, chain="", size=0, root="")
     prefix, _, chain = signed.origin.rpartition("/")
     claim = Known(name=name, code=code, chain=chain, size=signed.size, root=signed.root.hex())
     if prefix != checkpoint.origin(layout.agent_id, "0" * 32).rpartition("/")[0]:
         return replace(claim, name=f"{name} is of another agent ({signed.origin})", root="")
+    if signed.origin not in {signature.name for signature in note_read.note.signatures}:
+        return replace(claim, name=f"{name} is not signed by its origin", root="")
     if not exists(files, layout.other_key(NOTE_KEY)):
-        return claim  # no key to check its signature with: its root still has to be ours
+        return replace(claim, unchecked=True)  # its root still has to be ours
     public = note.public_key(read_secret(files, layout.other_key(NOTE_KEY)))
     try:
         checkpoint.verify(data, checkpoint.verifier_key(signed.origin, public))

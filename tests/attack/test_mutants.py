@@ -1,6 +1,7 @@
 """Bytes changed at random: no mutant of a journal is accepted, and none brings the verifier down."""
 
 import random
+from itertools import takewhile
 
 import pytest
 from shapes import AGENT, KEY, forty, looks, walk, walk_by_the_rules
@@ -77,13 +78,17 @@ def mutant(dice, data, lines):
 
 
 def run_mutants(count, seed, monkeypatch=None):
-    """Verify `count` mutants; returns how many of them were clean cuts."""
+    """Verify `count` mutants; returns how many of them were clean cuts.
+
+    A walk says the same of the same lines: where a mutant begins like the journal it is walked from the first line that
+    differs, unless both ways of judging are compared.
+    """
     lines = [line + b"\n" for line in forty()]
     data = b"".join(lines)
-    whole = walk(lines, sizes={40})
-    head = head_of(whole)
-    assert (whole.fault, judge_head(whole, head)) == (None, None)
-    ends = {0} | {len(b"".join(lines[:count])) for count in range(40)}
+    starts = [walk(lines[:number]) for number in range(len(lines) + 1)]
+    head = head_of(starts[-1])
+    assert (starts[-1].fault, judge_head(walk(lines, sizes={40}), head)) == (None, None)
+    ends = {walked.link.offset for walked in starts[:-1]}
     dice, cuts, done = random.Random(seed), 0, 0
     while done < count:
         changed = mutant(dice, data, lines)
@@ -92,7 +97,9 @@ def run_mutants(count, seed, monkeypatch=None):
         done += 1
         read = list(store_lines.forwards(Memory(changed), 0, 0, len(changed)))
         assert b"".join(read) == changed
-        walked = walk(read, sizes={40})
+        same = 0 if monkeypatch else sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(lines, read)))
+        link, tree = starts[same].link.copy(), starts[same].tree.copy()
+        walked = chain_walk(read[same:], KEY, link if same else Link(agent_id=AGENT), tree=tree, sizes={40})
         if walked.fault is None and walked.tail == 0:
             assert data.startswith(changed), changed
             assert len(changed) in ends
@@ -126,8 +133,8 @@ def test_no_mutant_of_a_journal_is_accepted():
 
 
 def test_the_shortcut_judges_mutants_as_the_rules_do(monkeypatch):
-    """For 2,000 mutants the quick recognition of usual lines and the rules find the very same."""
-    run_mutants(2_000, 99, monkeypatch)
+    """For 1,000 mutants the quick recognition of usual lines and the rules find the very same."""
+    run_mutants(1_000, 99, monkeypatch)
 
 
 @pytest.mark.prove

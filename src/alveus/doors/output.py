@@ -121,9 +121,17 @@ def show(text: str | Text = "", style: str = "") -> None:
 def block(text: str) -> None:
     """Text that is meant for another program: in a pipe to the byte, on a terminal made printable."""
     if screen().is_terminal:
-        show(printable(text).removesuffix("\n"))
+        prose(text.removesuffix("\n"))
     else:
         raw(text.encode("utf-8", "backslashreplace"))
+
+
+def prose(text: str) -> None:
+    """Text to read, made printable; on a terminal its lines are broken between words."""
+    if screen().is_terminal:
+        screen().print(Text(printable(text)))
+    else:
+        show(printable(text))
 
 
 def talk(text: str | Text, style: str = "dim") -> None:

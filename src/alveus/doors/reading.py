@@ -118,7 +118,7 @@ def show(
         return
     output.facts(list(_facts_of(record)))
     output.show()
-    output.show(output.printable(record.content))
+    output.prose(record.content)
 
 
 def _facts_of(record: SignedRecord) -> Iterator[output.Row]:
@@ -187,14 +187,14 @@ def _entry(record: SignedRecord) -> None:
     """A record as the context pack cites it; on a terminal a long one is cut, and says so."""
     from alveus.context import render
 
-    head, _, body = output.printable(render(record)).partition("\n")
-    output.show(head, "bold")
+    head, _, body = render(record).partition("\n")
+    output.show(output.printable(head), "bold")
     lines = body.split("\n")
     if output.screen().is_terminal and len(lines) > EXCERPT_LINES:
-        output.show("\n".join(lines[:EXCERPT_LINES]))
+        output.prose("\n".join(lines[:EXCERPT_LINES]))
         output.show(f"… {len(lines) - EXCERPT_LINES} more lines: alveus show {record.record_id}", "dim")
     else:
-        output.show(body)
+        output.prose(body)
 
 
 def _warn_left_out(left_out: Sequence[Fault]) -> None:

@@ -13,7 +13,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -55,13 +55,17 @@ WHILE_STARTING: Final = 6 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A root that was noted elsewhere or earlier: the first `size` records of `chain` hash to `root` (hex)."""
+    """A root that was noted elsewhere or earlier: the first `size` records of `chain` hash to `root` (hex).
+
+    `unchecked` where there was no key to check its signature with.
+    """
 
     name: str
     code: str
     chain: str
     size: int
     root: str
+    unchecked: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,7 +100,11 @@ def verify_agent(
         if fault is not None:
             return _verdict(layout, reports, fault)
     fault = None if since_head else _check_days(files, layout, reports, days)
-    return _verdict(layout, reports, fault or _check_known(reports, known), () if since_head else days)
+    verdict = _verdict(layout, reports, fault or _check_known(reports, known), () if since_head else days)
+    unchecked = tuple(
+        f"the signature of {one.name} was not checked: its key is not here" for one in known if one.unchecked
+    )
+    return replace(verdict, notes=unchecked)
 
 
 def _chains(files: Files, layout: Layout, ring: KeyRing) -> Iterator[tuple[Path, Key]]:
