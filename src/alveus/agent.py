@@ -24,7 +24,7 @@ from alveus.errors import AlveusError, InputError, JournalError, StoreUncertain
 from alveus.journal.chain import opening_of
 from alveus.journal.record import DURABLE_KINDS, Draft, Kind, Profile, SignedRecord, Source
 from alveus.journal.seal import Checked, digest, refused_field, seal
-from alveus.novelty import CACHE_SIZE, Embedder, EmbeddingNovelty, NoveltyJudge, Prepared
+from alveus.novelty import CACHE_SIZE, Embedder, EmbeddingNovelty, NoveltyJudge, Prepared, WordsNovelty
 from alveus.store import snapshot
 from alveus.store.creation import archives
 from alveus.store.files import Files, create, exists, sync_folder
@@ -265,7 +265,8 @@ class Agent:
             self.judge = NoveltyJudge.load(saved.state, window=options.words_window, embedder=options.embedder)
             starts = [(self.stream, place_of(self.stream, saved.size))]
         else:
-            self.judge = NoveltyJudge.load(b"", window=options.words_window, embedder=options.embedder)
+            embedding = EmbeddingNovelty(options.embedder) if options.embedder is not None else None
+            self.judge = NoveltyJudge(WordsNovelty(options.words_window), embedding)
             starts = self.past.newest(options.words_window)
         for stream, start in starts:
             for _, line in stream.forwards(start):

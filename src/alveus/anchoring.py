@@ -95,12 +95,10 @@ def _close_in_head(agent: Agent, day: str) -> None:
 def _check_closable(agent: Agent, day: str) -> None:
     if day >= agent.ticker.today().isoformat():
         raise InputError(f"{day} is not over yet (UTC)", code="day_open", hint="close it tomorrow")
-    if day >= agent.stream.link.last_time[:10]:
-        raise InputError(
-            f"{day} is the last day with records: one more could still belong to it",
-            code="day_open",
-            hint="close it once a record of a later day is there",
-        )
+    last = agent.stream.link.last_time[:10]
+    if day >= last:
+        why = "is the last day with records: one more could still belong to it" if day == last else "has no record yet"
+        raise InputError(f"{day} {why}", code="day_open", hint="close it once a record of a later day is there")
 
 
 def export_montana(agent: Agent, anchor: Anchor) -> MontanaExport:

@@ -369,9 +369,9 @@ def verify_layout(
 
 def find_home(home: Path | str | None) -> Path:
     """The home: as given, else ALVEUS_HOME, else the user's data folder. Raises InputError where there is none."""
-    chosen = home or os.environ.get("ALVEUS_HOME") or platformdirs.user_data_dir("alveus", appauthor=False)
+    chosen = home or os.environ.get("ALVEUS_HOME")
     try:
-        return Path(chosen).expanduser().absolute()
+        return Path(chosen or platformdirs.user_data_dir("alveus", appauthor=False)).expanduser().absolute()
     except RuntimeError:
         raise InputError(
             "there is no home folder to put the memory in", code="no_home", hint="set --home or ALVEUS_HOME"

@@ -197,7 +197,7 @@ def test_without_a_journal_nothing_is_imported(call, file, home):
 def test_an_interrupted_import_keeps_what_it_stored(begun, file, monkeypatch):
     """After Ctrl-C the journal is whole, the person knows that nothing is lost, and the next import finishes."""
     path = file(chat(*map(message, range(600))))
-    importer = import_module("alveus.importers.run")
+    importer = import_module("alveus.importers.intake")
     store, calls = importer._Intake._store, []
 
     def stop(self, source):

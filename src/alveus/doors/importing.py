@@ -22,7 +22,7 @@ from alveus.errors import AlveusError, InputError, NotFound
 
 if TYPE_CHECKING:
     from alveus.importers import ImportReport
-    from alveus.importers.run import Recorder
+    from alveus.importers.intake import Recorder
 
 BAR_FROM: Final = 1 << 20
 """Bytes from which an import shows its progress."""

@@ -126,10 +126,10 @@ def block(text: str) -> None:
         raw(text.encode("utf-8", "backslashreplace"))
 
 
-def prose(text: str) -> None:
+def prose(text: str, style: str = "") -> None:
     """Text to read, made printable; on a terminal its lines are broken between words."""
     if screen().is_terminal:
-        screen().print(Text(printable(text)))
+        screen().print(Text(printable(text), style))
     else:
         show(printable(text))
 

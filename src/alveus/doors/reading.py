@@ -188,7 +188,7 @@ def _entry(record: SignedRecord) -> None:
     from alveus.context import render
 
     head, _, body = render(record).partition("\n")
-    output.show(output.printable(head), "bold")
+    output.prose(head, "bold")
     lines = body.split("\n")
     if output.screen().is_terminal and len(lines) > EXCERPT_LINES:
         output.prose("\n".join(lines[:EXCERPT_LINES]))

@@ -6,7 +6,7 @@ import pytest
 
 from alveus.errors import InputError, StoreError
 from alveus.importers import ImportReport, run, total_bytes
-from alveus.importers.run import MAX_DRAFTS
+from alveus.importers.intake import MAX_DRAFTS
 
 KEY = "ghp_" + "a1B2c3" * 6
 
