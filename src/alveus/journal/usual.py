@@ -101,8 +101,8 @@ def run(  # noqa: C901, PLR0915  (one loop, for the reason its docstring gives)
             and len(line) <= MAX_LINE
             and line.startswith(opening)
             and new_stamp > stamp
-            and _is_stamp(new_stamp)
-            and _is_date(new_stamp[14:24])
+            and new_stamp[34:40].isdigit()
+            and ((new_stamp[:34] == stamp[:34] and new_stamp[40:] == _ZULU) or _is_stamp(new_stamp))
             and novelty in _NOVELTIES
             and kind in _KINDS
             and (synced == before or _is_synced(synced, size))
@@ -172,12 +172,17 @@ def _is_utf8(line: bytes) -> bool:
     return True
 
 
+def _is_stamp(stamp: bytes) -> bool:
+    return _STAMP_FORM(stamp) is not None and _is_date(stamp[14:24])
+
+
 @lru_cache(maxsize=64)
 def _is_date(text: bytes) -> bool:
     return is_event_time(f"{text.decode()}T00:00:00Z")
 
 
 _LF: Final = ord("\n")
+_ZULU: Final = b'Z"}'
 _LEAVES: Final = 4096
 """Leaf hashes held before they go into the tree together."""
 _P: Final = f'","p":{PROFILE},"prev_line":"'.encode()
@@ -211,7 +216,7 @@ _TEXT: Final = _full(_STRING)
 _NUMBER: Final = _full(_WHOLE)
 _PAIR_AFTER: Final = _full(rf',"[i-z][a-zA-Z0-9_.-]*":{_VALUE}')
 _PAIRS_AFTER: Final = _full(rf"(?:,{_PAIR})+")
-_is_stamp: Final = _full(
+_STAMP_FORM: Final = _full(
     r',"timestamp":"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{6}Z"}'
 )
 _METADATA: Final = _full(
