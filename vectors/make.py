@@ -32,7 +32,7 @@ class File(NamedTuple):
 FILES: Final = (
     File("records", "1, 3, 4", records.records),
     File("canonical", "2", spelling.canonical_json),
-    File("refused_at_writing", "1, 2, 4", spelling.refused_at_writing),
+    File("refused_at_writing", "1, 2, 4, 9", spelling.refused_at_writing),
     File("not_valid", "5.2, steps 1 to 13", wrong_lines.not_valid),
     File("profile", "3, 4, 7.6", records.profile),
     File("basic", "4.1", records.basic),

@@ -7,7 +7,7 @@
 //       [--against NOTE]          a checkpoint that left the machine
 //       [--checkpoint-key HEX]    the Ed25519 key of checkpoints; without it their signatures are not checked
 //   node vectors/verify.mjs --batch FILE                             many journals, one JSON description a line
-import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -67,15 +67,31 @@ function keyring(path) {
   return [path, ...beside].map(readKey).map((key) => ({ key, kid: kidOf(key) }));
 }
 
+/** The bytes of a regular file, or null where there is another thing or none that can be read. */
+function regularFile(path) {
+  let descriptor;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    return fstatSync(descriptor).isFile() ? readFileSync(descriptor) : null;
+  } catch (error) {
+    if (error.code === undefined) throw error;
+    return null;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
 /** Heads before streams: a writer at work can then only make a stream longer than its head. */
 function journalFiles(folder, stem) {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   const files = new Map();
-  const read = (name) => files.set(name, readFileSync(join(folder, name)));
+  const read = (name) => files.set(name, regularFile(join(folder, name)));
   names.filter((name) => name.startsWith(stem) && /\.head\.[01]$/.test(name)).forEach(read);
   names.filter((name) => name.startsWith(stem) && name.endsWith(".jsonl")).forEach(read);
   for (const date of names.includes("anchors") ? readdirSync(join(folder, "anchors")) : []) {
-    for (const name of readdirSync(join(folder, "anchors", date))) read(join("anchors", date, name));
+    if (!statSync(join(folder, "anchors", date), { throwIfNoEntry: false })?.isDirectory()) continue;
+    files.set(`anchors/${date}/`, null);
+    for (const name of readdirSync(join(folder, "anchors", date))) read(`anchors/${date}/${name}`);
   }
   return files;
 }

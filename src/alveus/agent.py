@@ -94,6 +94,8 @@ class Agent:
         self._origins_guard = threading.RLock()
         self._torn: list[Torn] = []
         self._to_embed: deque[str] = deque(maxlen=CACHE_SIZE)
+        self._waiting: deque[_Request] = deque()
+        self._writing = threading.RLock()
         self._begin()
 
     def _begin(self) -> None:
@@ -140,11 +142,17 @@ class Agent:
         key = self.ring.get_required(kid)
         return Stream(path, self.files, key, self.layout.agent_id, read_only=read_only, timeout=self.options.timeout)
 
-    def reload(self) -> None:
-        """Open everything again, after the files were replaced: by a rotation, a rescue or a restored backup."""
-        self._close_streams()
-        self.ring = load_keys(self.files, self.layout)
-        self._begin()
+    def refresh(self) -> None:
+        """See what others have appended."""
+        self.stream.refresh()
+
+    def reload(self, seen: Stream) -> None:
+        """Open everything again, after the files of `seen` were replaced: by a rotation, a rescue, an old backup."""
+        with self._writing:
+            if self.stream is seen:  # else another thread has done it
+                self._close_streams()
+                self.ring = load_keys(self.files, self.layout)
+                self._begin()
 
     def _close_streams(self) -> None:
         for stream in (*getattr(self, "closed", ()), self.stream):
@@ -174,7 +182,10 @@ class Agent:
     # Writing
 
     def append(self, drafts: Sequence[Draft], *, durable: bool = False, force_clock: bool = False) -> list[Outcome]:
-        """Record what is not known yet, in one write. All or nothing: an unacceptable draft refuses the batch."""
+        """Record what is not known yet, in one write. All or nothing: an unacceptable draft refuses the batch.
+
+        One thread at a time writes, for all who wait: eight that record at once share a lock, a write and a sync.
+        """
         for draft in drafts:
             check_draft(draft)
         return self._append(drafts, durable=durable, force_clock=force_clock)
@@ -191,7 +202,7 @@ class Agent:
         self.close_chain(key.kid, chain)
         with contextlib.suppress(Moved):  # another process finishes the change of key already
             self.stream.save_head()
-        self.reload()
+        self.reload(self.stream)
         return rotation
 
     def close_chain(self, next_kid: str, next_chain: str) -> None:
@@ -209,24 +220,59 @@ class Agent:
             self._catch_up_origins()
         if self._to_embed:
             self._embed_followed()
-        prepared = [self.judge.prepare(draft.content) for draft in drafts]
-        with self.stream.batch() as batch:
-            if batch.link.closing is not None:
-                raise Moved
-            prelude = self._prelude(batch) if self._torn or self.stream.torn or not batch.link.size else []
-            writing = _Writing(self, batch, len(prelude) + len(drafts), force_clock=force_clock)
-            for draft in prelude:
-                writing.add(draft, Prepared())
-            outcomes = [writing.add(draft, ready) for draft, ready in zip(drafts, prepared, strict=True)]
-            count = batch.commit()
-            writing.learn()
-        durable = durable or bool(prelude) or any(outcome.record.kind in DURABLE_KINDS for outcome in outcomes)
-        self.stream.settle(count, durable=durable)
+        request = _Request(drafts, [self.judge.prepare(draft.content) for draft in drafts], force_clock=force_clock)
+        self._waiting.append(request)
+        with self._writing:
+            if request.stream is None and request.error is None:
+                self._write_waiting()
+        outcomes, stream = request.result()
+        durable = durable or any(outcome.record.kind in DURABLE_KINDS for outcome in outcomes)
+        stream.settle(request.count, durable=durable)
         if self.judge.next_seq - self._saved_at >= SNAPSHOT_RECORDS:
             # The records are in the journal: what is derived from them may fail, they may not, nor be written twice.
             with contextlib.suppress(AlveusError, OSError, Moved):
                 self._save_derived()
         return outcomes
+
+    def _write_waiting(self) -> None:
+        """Write the requests of all threads that wait, in one batch; where one is unacceptable, each on its own."""
+        requests = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        try:
+            self._write(requests)
+        except InputError as error:
+            if len(requests) == 1:
+                requests[0].error = error
+                return
+            for request in requests:
+                self._waiting.append(request)
+                self._write_waiting()
+        except (AlveusError, OSError, Moved) as error:
+            for request in requests:
+                request.error = error
+        except BaseException:
+            for request in requests:
+                request.error = StoreUncertain("another thread was interrupted while it wrote this", hint="look for it")
+            raise
+
+    def _write(self, requests: list[_Request]) -> None:
+        with self.stream.batch() as batch:
+            if batch.link.closing is not None:
+                raise Moved
+            writing = _Writing(self, batch)
+            if self._torn or self.stream.torn or not batch.link.size:
+                for draft in self._prelude(batch):
+                    writing.add(draft, Prepared(), force_clock=False)
+            made = [
+                [
+                    writing.add(draft, ready, force_clock=request.force_clock)
+                    for draft, ready in zip(request.drafts, request.prepared, strict=True)
+                ]
+                for request in requests
+            ]
+            count = batch.commit()
+            writing.learn()
+        for request, outcomes in zip(requests, made, strict=True):
+            request.outcomes, request.count, request.stream = outcomes, count, self.stream
 
     def _prelude(self, batch: Batch) -> list[Draft]:
         """What has to be written first: a successor's opening record, the accounts of torn tails."""
@@ -360,21 +406,41 @@ class Agent:
         return record if _item(record.hc) == _item(draft) else None
 
 
+class _Request:
+    """What one thread wants recorded, and what became of it once `stream` or `error` is set."""
+
+    __slots__ = ("count", "drafts", "error", "force_clock", "outcomes", "prepared", "stream")
+
+    def __init__(self, drafts: Sequence[Draft], prepared: list[Prepared], *, force_clock: bool) -> None:
+        self.drafts = drafts
+        self.prepared = prepared
+        self.force_clock = force_clock
+        self.outcomes: list[Outcome] = []
+        self.count = 0
+        self.stream: Stream | None = None
+        self.error: Exception | None = None
+
+    def result(self) -> tuple[list[Outcome], Stream]:
+        """The outcomes and the stream they are in; raises what the writing thread met."""
+        if self.error is not None:
+            raise self.error
+        if self.stream is None:
+            raise StoreUncertain("nobody wrote this", hint="record it again")
+        return self.outcomes, self.stream
+
+
 class _Writing:
     """One batch being built under the lock. Nothing it learns is kept unless the batch is written."""
 
-    __slots__ = ("_agent", "_batch", "_force_clock", "_fresh", "_judge", "_learned", "_single")
+    __slots__ = ("_agent", "_batch", "_fresh", "_trial")
 
-    def __init__(self, agent: Agent, batch: Batch, count: int, *, force_clock: bool) -> None:
+    def __init__(self, agent: Agent, batch: Batch) -> None:
         self._agent = agent
         self._batch = batch
-        self._force_clock = force_clock
-        self._single = count <= 1
-        self._judge = agent.judge if self._single else agent.judge.copy()
-        self._learned: tuple[str, Prepared] | None = None
+        self._trial = agent.judge.trial()
         self._fresh: dict[tuple[str, int], dict[bytes, SignedRecord]] = {}
 
-    def add(self, draft: Draft, prepared: Prepared) -> Outcome:
+    def add(self, draft: Draft, prepared: Prepared, *, force_clock: bool) -> Outcome:
         """Seal the draft at the end of the batch, unless its item is known with this very content."""
         status = Stored.NEW
         if draft.origin is not None:
@@ -384,15 +450,15 @@ class _Writing:
             if value in held:
                 return Outcome(status=Stored.KNOWN, record=held[value])
             status = Stored.REVISED if held else Stored.NEW
-            record = self._seal(draft, prepared)
+            record = self._seal(draft, prepared, force_clock=force_clock)
             self._fresh[item] = {**held, value: record}
             return Outcome(status=status, record=record)
-        return Outcome(status=status, record=self._seal(draft, prepared))
+        return Outcome(status=status, record=self._seal(draft, prepared, force_clock=force_clock))
 
-    def _seal(self, draft: Draft, prepared: Prepared) -> SignedRecord:
+    def _seal(self, draft: Draft, prepared: Prepared, *, force_clock: bool) -> SignedRecord:
         agent, batch, link = self._agent, self._batch, self._batch.link
-        judged = self._judge.judge(draft.content, prepared)
-        tick = agent.ticker.tick(link.last_time, agent.stream.closed_through, force=self._force_clock)
+        judged = self._trial.judge(draft.content, prepared)
+        tick = agent.ticker.tick(link.last_time, agent.stream.closed_through, force=force_clock)
         hc = Profile(
             chain=link.chain or "",
             seq=link.size,
@@ -420,17 +486,12 @@ class _Writing:
             timestamp=tick.timestamp,
         )
         batch.add(sealed)
-        if self._single:
-            self._learned = (draft.content, prepared)
-        else:
-            self._judge.learn(self._judge.next_seq, draft.content, prepared)
+        self._trial.learn(prepared)
         return sealed.record
 
     def learn(self) -> None:
         """The batch is written: what was learned from it stands."""
-        if self._learned is not None:
-            self._judge.learn(self._judge.next_seq, *self._learned)
-        self._agent.judge = self._judge
+        self._trial.accept()
 
 
 def _item(of: Draft | Profile) -> tuple[str, int]:

@@ -168,13 +168,7 @@ class Hippocampus:
             origin=origin,
             part=part,
         )
-        try:
-            return self._agent.append([draft], durable=durable, force_clock=force_clock)[0].record
-        except Moved:
-            self._again(self._agent.reload)
-            return self._again(lambda: self._agent.append([draft], durable=durable, force_clock=force_clock))[0].record
-        except OSError as error:
-            raise _told(error, self.folder) from error
+        return self._again(lambda: self._agent.append([draft], durable=durable, force_clock=force_clock))[0].record
 
     def record_many(self, drafts: Sequence[Draft], *, durable: bool = False) -> list[Outcome]:
         """Append a batch under one lock and in one write; all or nothing. Raises as `record`."""
@@ -280,9 +274,8 @@ class Hippocampus:
 
     def marks(self) -> tuple[str, ...]:
         """What is not as it should be, one sentence each, as far as it shows without verifying."""
-        refused = (
-            f"nothing can be recorded: {self.refused}" if self.refused and not self._agent.options.read_only else ""
-        )
+        why = self._agent.stream.log.poison or ("" if self._agent.options.read_only else self.refused)
+        refused = f"nothing can be recorded: {why}" if why else ""
         return tuple(mark for mark in (refused, *self._agent.unread, *self._agent.judge.notes) if mark)
 
     def size(self) -> int:
@@ -336,16 +329,17 @@ class Hippocampus:
     def _refresh(self) -> None:
         """See what others have appended; a writer that holds the lock for long is not waited for."""
         with contextlib.suppress(Locked):
-            self._again(self._agent.stream.refresh)
+            self._again(self._agent.refresh)
 
     def _again(self, act: Callable[[], T]) -> T:
         """`act`, once more after the files were replaced, with the operating system's errors said in our words."""
         try:
             for _ in range(_RELOADS):
+                stream = self._agent.stream
                 try:
                     return act()
                 except Moved:
-                    self._agent.reload()
+                    self._agent.reload(stream)
         except OSError as error:
             raise _told(error, self.folder) from error
         raise StoreError("the journal is being replaced again and again", code="moved", hint="look who writes there")

@@ -28,6 +28,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import add
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
 from alveus.errors import InputError, StoreError
@@ -157,6 +158,9 @@ def _class_by_share(new: float) -> Novelty:
     return Novelty.NOVEL if new > _NEW_NOVEL else Novelty.ROUTINE
 
 
+_NO_WORDS: Final[Mapping[str, int]] = MappingProxyType({})
+
+
 class WordsNovelty:
     """The words strategy: a map of each word to the number of the last record that held it.
 
@@ -198,19 +202,29 @@ class WordsNovelty:
 
     def judge(self, content: str) -> Judgement:
         """Judge a content as if it were record `next_seq`; changes nothing. `similarity` = 1 - share of new words."""
-        found = self._split(content)
+        return self.judge_words(self._split(content))
+
+    def judge_words(self, found: list[str], fresh: Mapping[str, int] = _NO_WORDS, ahead: int = 0) -> Judgement:
+        """As `judge`, of words already split, `ahead` records on, whose words are in `fresh` and not yet in the map."""
         if not found:
             return Judgement(Novelty.ROUTINE, 1.0, self.by)
-        seen, oldest = self._seen.get, self._oldest
-        share = len([1 for word in found if seen(word, -1) < oldest]) / len(found)
+        seen, oldest = self._seen.get, self._oldest if ahead == 0 else self._horizon(self._next + ahead)
+        unknown = [word for word in found if seen(word, -1) < oldest]
+        if fresh:
+            unknown = [word for word in unknown if fresh.get(word, -1) < oldest]
+        share = len(unknown) / len(found)
         return Judgement(_class_by_share(share), 1.0 - share, self.by)
 
     def learn(self, seq: int, content: str) -> None:
         """Take in record `seq`, which is in the journal. `seq` counts records and only rises (`InputError` if not)."""
+        self.learn_words(seq, self._split(content))
+
+    def learn_words(self, seq: int, found: list[str]) -> None:
+        """As `learn`, of words already split."""
         if seq < self._next:
             raise InputError(f"record {seq} was already learnt.", hint=f"learn on from record {self._next}")
         seen = self._seen
-        for word in self._split(content):
+        for word in found:
             seen[word] = seq
         self._content, self._words = None, []
         self._next = seq + 1
@@ -364,15 +378,18 @@ class EmbeddingNovelty:
         """Embed and judge in one step; raises as `embed` and `judge_vector` do."""
         return self.judge_vector(self.embed(content))
 
-    def judge_vector(self, vector: Vector) -> Judgement:
-        """Judge a vector [dims] against the ring; changes nothing. `similarity` = the largest calibrated cosine.
+    def judge_vector(self, vector: Vector, also: Sequence[Vector] = ()) -> Judgement:
+        """Judge a vector [dims] against the ring and `also`; changes nothing. `similarity` = calibrated largest cosine.
 
         The first record is a prediction error. Raises `NoveltyUnavailable` for a vector or calibration of no use.
         """
         unit = self._unit(vector)
-        if self._ring is None:
+        cosines = [float(self._unit(other) @ unit) for other in also]
+        if self._ring is not None:
+            cosines.append(float((self._ring[: len(self)] @ unit).max()))
+        if not cosines:
             return Judgement(Novelty.PREDICTION_ERROR, 0.0, self.by)
-        cosine = float((self._ring[: len(self)] @ unit).max())
+        cosine = max(cosines)
         similarity = float(self.embedder.calibration(max(-1.0, min(1.0, cosine))))
         if not math.isfinite(similarity):
             raise NoveltyUnavailable(f"{self.by} calibrates to {similarity}.", hint="mend the embedder's calibration")
@@ -524,16 +541,11 @@ class NoveltyJudge:
 
     def judge(self, content: str, prepared: Prepared | None = None) -> Judgement:
         """Judge by the prepared vector, or by words. After a failure `by` reads `words/1;embed-failed:<id>`."""
-        if self.embedding is None or prepared is None:
-            return self.words.judge(content)
-        failure = prepared.failure
-        if prepared.vector is not None:
-            embedding, vector = self.embedding, prepared.vector
-            judgement, failure = _attempt(lambda: embedding.judge_vector(vector))
-            if judgement is not None:
-                return judgement
-        by_words = self.words.judge(content)
-        return by_words._replace(by=f"{by_words.by}{_FALLBACK}{self.embedding.embedder.id}") if failure else by_words
+        return self.trial().judge(content, prepared)
+
+    def trial(self) -> Trial:
+        """This judge with a batch on top of it that may not reach the journal."""
+        return Trial(self)
 
     def learn(self, seq: int, content: str, prepared: Prepared | None = None) -> None:
         """Take in record `seq`, which is in the journal. The words always learn, so that they can step in."""
@@ -567,6 +579,54 @@ class NoveltyJudge:
         known, notes = _load_words(first, window)
         embedding, more = _load_embedding(rest, embedder, cache_size)
         return cls(known, embedding, notes=notes + more)
+
+
+class Trial:
+    """A batch being judged: each content as if those before it were in the journal already; `accept` makes it so."""
+
+    __slots__ = ("_found", "_fresh", "_judge", "_learned", "_settled")
+
+    def __init__(self, judge: NoveltyJudge) -> None:
+        self._judge = judge
+        self._fresh: dict[str, int] = {}
+        self._learned: list[tuple[list[str], Vector | None]] = []
+        self._found: list[str] = []
+        self._settled = 0
+
+    def judge(self, content: str, prepared: Prepared | None = None) -> Judgement:
+        """As `NoveltyJudge.judge`."""
+        embedding, failure, self._found = self._judge.embedding, "", words(content)
+        if embedding is not None and prepared is not None:
+            failure, vector = prepared.failure, prepared.vector
+            if vector is not None:
+                also = [unit for _, unit in self._learned if unit is not None]
+                judgement, failure = _attempt(lambda: embedding.judge_vector(vector, also))
+                if judgement is not None:
+                    return judgement
+        self._settle_fresh()
+        by_words = self._judge.words.judge_words(self._found, self._fresh, len(self._learned))
+        if failure and embedding is not None:
+            return by_words._replace(by=f"{by_words.by}{_FALLBACK}{embedding.embedder.id}")
+        return by_words
+
+    def learn(self, prepared: Prepared | None = None) -> None:
+        """Take in the content that was judged last, for the rest of the batch."""
+        self._learned.append((self._found, prepared.vector if prepared is not None else None))
+
+    def _settle_fresh(self) -> None:
+        """The words of what was learnt, with the records they were last in; made when a second content is judged."""
+        seq = self._judge.next_seq
+        for found, _ in self._learned[self._settled :]:
+            self._fresh.update(dict.fromkeys(found, seq + self._settled))
+            self._settled += 1
+
+    def accept(self) -> None:
+        """The batch is in the journal: the judge learns it."""
+        state, embedding = self._judge.words, self._judge.embedding
+        for found, vector in self._learned:
+            if embedding is not None and vector is not None:
+                embedding.learn(state.next_seq, vector)
+            state.learn_words(state.next_seq, found)
 
 
 def _load_words(blob: bytes, window: int | None) -> tuple[WordsNovelty, tuple[str, ...]]:

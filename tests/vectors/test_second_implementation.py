@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from alveus.hippocampus import Hippocampus
+from alveus.hippocampus import Hippocampus, verify_layout
 from alveus.journal.record import Draft, Kind, Source
+from alveus.store.files import DISK
+from alveus.store.layout import Layout, make_layout
 
 AGENT: Final = "агент 1/ночь 🌊"
 CONTENTS: Final = (
@@ -136,3 +138,65 @@ def test_one_changed_byte_is_seen_by_both(memory: Hippocampus, node: Any, name: 
     assert status == 4
     assert fault is not None
     assert verdict["code"] == fault.code
+
+
+# What is no regular file
+
+
+@pytest.fixture
+def copied(memory: Hippocampus, tmp_path: Path) -> Layout:
+    """A copy of the home, to be spoilt."""
+    memory.flush()
+    home = tmp_path / "copied"
+    for name in ("agents", "keys"):
+        shutil.copytree(tmp_path / name, home / name)
+    return make_layout(home, AGENT)
+
+
+def _deleted(path: Path) -> None:
+    path.unlink()
+
+
+def _made_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _made_a_link(path: Path) -> None:
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to("elsewhere")
+
+
+SPOILT: Final[list[tuple[str, Callable[[Path], None], str]]] = [
+    ("stream.jsonl", _deleted, "stream_missing"),
+    ("stream.jsonl", _made_a_folder, "stream_unreadable"),
+    ("stream.jsonl", _made_a_link, "stream_unreadable"),
+    ("anchors/2026-11-30/payload.json", _deleted, "anchor_mismatch"),
+    ("anchors/2026-11-30/payload.sha256", _made_a_link, "anchor_mismatch"),
+    ("anchors/2026-11-30/checkpoint.note", _made_a_folder, "anchor_mismatch"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "code"), SPOILT, ids=[f"{name}-{spoil.__name__}" for name, spoil, _ in SPOILT]
+)
+def test_what_is_no_regular_file_breaks_the_journal_for_both(
+    copied: Layout, node: Any, name: str, spoil: Callable[[Path], None], code: str
+) -> None:
+    """A file that is missing, a folder or a link in its place: both say so with one code."""
+    spoil(copied.folder / name)
+    fault = verify_layout(copied, DISK).fault
+    done = node.run(copied.stream, "--key", copied.key_file, "--locked")
+    assert fault is not None
+    assert (done.returncode, json.loads(done.stdout)["code"], fault.code) == (4, code, code)
+
+
+@pytest.mark.parametrize(("name", "code"), [("notes", None), ("2026-12-00", None), ("2026-11-29", "anchor_mismatch")])
+def test_only_a_folder_named_by_a_day_is_a_closed_day(copied: Layout, node: Any, name: str, code: str | None) -> None:
+    """An empty folder in `anchors/`: ignored by both unless its name is a date, and then a day without its files."""
+    (copied.anchors / name).mkdir()
+    (copied.anchors / ".DS_Store").touch()
+    fault = verify_layout(copied, DISK).fault
+    done = node.run(copied.stream, "--key", copied.key_file, "--locked")
+    assert json.loads(done.stdout)["code"] == code
+    assert (None if fault is None else fault.code) == code

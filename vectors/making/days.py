@@ -12,9 +12,12 @@ from alveus.journal.anchor import make_anchor
 from alveus.journal.chain import DayTally
 from alveus.store.layout import encode_name
 from alveus.witness import checkpoint, montana, note
+from making.journals import two_chains
 from making.shared import (
     AGENT,
     CHAIN,
+    OTHER_SECRET,
+    SECRET,
     Story,
     Vector,
     broken,
@@ -115,8 +118,19 @@ def _notes() -> list[Vector]:
     flipped = encoded[:20] + ("A" if encoded[20] != "A" else "B") + encoded[21:]
     root = text.split("\n")[2]
     witness = "\u2014 witness.example/w AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"
+    extended, apart = _extended("x 1"), _extended("a\u2028b", "c")
+    stranger = checkpoint.sign(checkpoint.parse(good).checkpoint, ANCHOR_SEED).split("\n\n")[1]
     rows: list[tuple[str, str, str, Vector]] = [
         ("note-whole", "A checkpoint as it was written.", good, {"checkpoint": True, "signed": True}),
+        ("note-extension", "A line after the root is an extension: signed, and ignored.", extended, {"checkpoint": True, "signed": True}),
+        ("note-extensions", "There may be several, and only LF ends one.", apart, {"checkpoint": True, "signed": True}),
+        ("note-extension-edited", "An extension is part of what is signed.", extended.replace("x 1", "x 2"), {"checkpoint": True, "signed": False}),
+        ("note-extension-empty", "An extension line is not empty.", extended.replace("x 1\n", "\nx 1\n"), {"checkpoint": False}),
+        ("note-extension-control", "Nor does it hold a control character.", extended.replace("x 1", "x\t1"), {"checkpoint": False}),
+        ("note-forged-beside", "One bad signature by the key condemns the note, beside a good one.",
+         f"{good}{body} {flipped}\n", {"checkpoint": True, "signed": False}),
+        ("note-other-key", "A signature by another key under the same name is ignored.", good + stranger, {"checkpoint": True, "signed": True}),
+        ("note-only-other-key", "It does not stand for the key's own.", f"{text}\n\n{stranger}", {"checkpoint": True, "signed": False}),
         ("note-witnessed", "Further signatures may follow.", good + witness, {"checkpoint": True, "signed": True}),
         (
             "note-forged",
@@ -139,12 +153,19 @@ def _notes() -> list[Vector]:
         ("note-crlf", "Line ends made CRLF.", good.replace("\n", "\r\n"), {"checkpoint": False}),
         ("note-two-lines", "A text of two lines.", good.replace(f"{root}\n", ""), {"checkpoint": False}),
         ("note-hyphen", "A hyphen for the em dash.", good.replace("\u2014", "-"), {"checkpoint": False}),
-    ]
+    ]  # fmt: skip
     inputs = {"ed25519_seed": NOTE_SEED.hex()}
     return [
         vector(name, shows, "note", note=written(data.encode()), **inputs, expect=expect)
         for name, shows, data, expect in rows
     ]
+
+
+def _extended(*lines: str) -> str:
+    """The checkpoint of five records with further lines, which other programs may write."""
+    root = tree_of(day_story().lines).root()
+    claim = checkpoint.Checkpoint(origin=f"alveus/{AGENT}/{CHAIN}", size=5, root=root, extensions=lines)
+    return checkpoint.sign(claim, NOTE_SEED)
 
 
 def closed_folder(story: Story, *, closed: str | None = DAY, **replaced: bytes | None) -> dict[str, bytes]:
@@ -197,10 +218,30 @@ def _closed_days() -> list[Vector]:
         ("checkpoint-missing", "A closed day without its checkpoint.", closed_folder(story, checkpoint_note=None), mismatch),
         ("folder-missing", "A day that the head calls closed, without its folder.", unclosed, mismatch),
         ("day-without-records", "A closed day of which there is no record.", no_records, mismatch),
+        ("folder-bare", "A folder alone makes a closed day, which then lacks its files.", {**closed_folder(story), "anchors/2026-12-01/status.json": b"{}"}, mismatch),
     ]  # fmt: skip
     return [
-        journal_vector(name, shows, files, expect, ed25519_seed=NOTE_SEED.hex()) for name, shows, files, expect in rows
-    ]
+        *[journal_vector(name, shows, files, expect, ed25519_seed=NOTE_SEED.hex()) for name, shows, files, expect in rows],
+        journal_vector("closed-day-two-chains", "A day's records are those of all chains.", _day_of_two_chains(),
+                       whole("ok_to_head", 5), keys=[OTHER_SECRET.hex(), SECRET.hex()], ed25519_seed=NOTE_SEED.hex()),
+    ]  # fmt: skip
+
+
+def _day_of_two_chains() -> dict[str, bytes]:
+    """A chain closed and continued on the 30th; the 30th closed on the 1st, its checkpoint that of the successor."""
+    first, second = two_chains()
+    payload, digest = _payload(Story(lines=[*first.lines, *second.lines]), DAY)
+    signed = _signed(AGENT, second.chain, 2, tree_of(second.lines).root())
+    second.tell("The next day.", time="2026-12-01T09:00:00.000000Z")
+    day = {"payload.json": payload or b"", "payload.sha256": f"{digest}\n".encode(), "checkpoint.note": signed.encode()}
+    closed = f"stream-{first.chain}"
+    return {
+        f"{closed}.jsonl": first.stream(),
+        f"{closed}.head.0": first.head(),
+        "stream.jsonl": second.stream(),
+        "stream.head.0": second.head(closed_through=DAY),
+        **{f"anchors/{DAY}/{name}": data for name, data in day.items()},
+    }
 
 
 def _december() -> dict[str, bytes]:
@@ -220,6 +261,8 @@ def _against() -> list[Vector]:
         "stream.jsonl": story.stream()[: len(b"".join(story.lines[:4])) + 4],
         "stream.head.0": head_of(story.lines[:4]),
     }
+    other_name = three.replace(b"\xe2\x80\x94 alveus/", b"\xe2\x80\x94 witness/")
+    extended = _extended("x 1").encode()
     mismatch = broken("against_mismatch")
     rows: list[tuple[str, str, dict[str, bytes], bytes, Vector]] = [
         ("against-earlier", "The journal went on after the checkpoint.", files, three, whole("ok_to_head", 5)),
@@ -234,10 +277,19 @@ def _against() -> list[Vector]:
         ("against-fork", "The first three records are others.", files, fork, mismatch),
         ("against-other-agent", "A checkpoint of another agent.", files, other, mismatch),
         ("against-nothing", "What is no checkpoint witnesses nothing.", files, b"x\n", mismatch),
+        ("against-extension", "A checkpoint with an extension line is one.", files, extended, whole("ok_to_head", 5)),
     ]
+    unknown: list[tuple[str, str, bytes, Vector]] = [
+        ("unchecked-signed", "Without the public key the root still has to be the journal's: it is.", three, whole("ok_to_head", 5)),
+        ("unchecked-fork", "Without the public key the root still has to be the journal's: it is not.", fork, mismatch),
+        ("unchecked-other-name", "A signature line under another name than the origin's makes no checkpoint.", other_name, mismatch),
+    ]  # fmt: skip
     return [
-        journal_vector(name, shows, folder, expect, ed25519_seed=NOTE_SEED.hex(), against=written(data))
-        for name, shows, folder, data, expect in rows
+        *[
+            journal_vector(name, shows, folder, expect, ed25519_seed=NOTE_SEED.hex(), against=written(data))
+            for name, shows, folder, data, expect in rows
+        ],
+        *[journal_vector(name, shows, files, expect, against=written(data)) for name, shows, data, expect in unknown],
     ]
 
 

@@ -28,6 +28,7 @@ from making.shared import (
     mac,
     recipe,
     stream_of,
+    time_at,
     tree_of,
     vector,
     whole,
@@ -158,6 +159,11 @@ def _heads_beside() -> list[Vector]:
         ("head-of-another-chain", "A head of another chain of the same key.", {"stream.head.0": elsewhere}, broken("bad_head")),
         ("larger-head-of-another-chain", "The larger valid head has to be the chain's.",
          {"stream.head.0": larger_elsewhere, "stream.head.1": _STORY.head(5)}, broken("bad_head")),
+        ("later-head", "Of two heads of one size the later counts.", _two_heads(later=1), broken("anchor_mismatch")),
+        ("earlier-head", "Whichever file it is in.", _two_heads(later=-1), whole("ok_to_head", 5)),
+        ("heads-same-time", "Of two heads of one size and time `stream.head.0` counts.", _two_heads(later=0), whole("ok_to_head", 5)),
+        ("head-other-end", "`bytes` and the `last_` fields are not compared with the stream: the root is.",
+         {"stream.head.0": _other_end()}, whole("ok_to_head", 5)),
         ("line-before-head", "A bad line is found before a bad head.",
          {"stream.jsonl": stream_of([b"x", *_LINES]), "stream.head.0": b""}, broken("not_canonical", [], 1)),
     ]  # fmt: skip
@@ -167,6 +173,17 @@ def _heads_beside() -> list[Vector]:
         journal_vector("nothing", "Neither record nor head.", {"stream.jsonl": b""}, broken("head_missing")),
         journal_vector("stream-missing", "A head without a stream.", missing, broken("stream_missing")),
     ]
+
+
+def _two_heads(*, later: int) -> Files:
+    """Two heads of all records, the second so many seconds later; it alone calls a day closed that has no folder."""
+    second = _STORY.head(closed_through="2026-11-29", time=time_at(2000 + later))
+    return {"stream.head.0": _STORY.head(time=time_at(2000)), "stream.head.1": second}
+
+
+def _other_end() -> bytes:
+    end = {"bytes": 1, "last_line_sha256": "0" * 64, "last_record_id": "0" * 32}
+    return _sealed({**json.loads(_STORY.head()), **end})
 
 
 def _keys_and_agents() -> list[Vector]:
@@ -223,11 +240,16 @@ def _succeeded(
 def _succession() -> list[Vector]:
     first, second = two_chains()
     empty = Story(key=OTHER_KEY, chain=OTHER_CHAIN)
+    earlier = _successor(OTHER_KEY, OTHER_CHAIN, begins=-10)
     return [
         _succeeded("succession", "A closed chain and its successor.", {**_archive(first), **_live(second)}, whole("ok_to_head", 4)),
         _succeeded("succession-open-end", "The successor has an open end.",
                    {**_archive(first), "stream.jsonl": second.stream(), "stream.head.0": second.head(1)}, whole("ok_open_end", 4, 1)),
         _succeeded("succession-begun", "The successor has no record yet.", {**_archive(first), **_live(empty)}, whole("ok_to_head", 2)),
+        _succeeded("succession-renamed", "A stream's chain is that of its records, not of its file name.",
+                   {**_archive(first, THIRD_CHAIN), **_live(second)}, whole("ok_to_head", 4)),
+        _succeeded("succession-earlier", "Times rise within a chain, not from one to the next.",
+                   {**_archive(first), **_live(earlier)}, whole("ok_to_head", 3)),
         _succeeded("succession-three", "Three chains, the last under the first key again.", three_chains(), whole("ok_to_head", 6),
                    [SECRET.hex(), OTHER_SECRET.hex()]),
     ]  # fmt: skip
@@ -296,9 +318,9 @@ def _unopened(chain: str = OTHER_CHAIN) -> Story:
     return story
 
 
-def _successor(key: Any, chain: str) -> Story:
+def _successor(key: Any, chain: str, begins: float = 10) -> Story:
     first, _ = two_chains()
-    story = Story(key=key, chain=chain, begins=10)
+    story = Story(key=key, chain=chain, begins=begins)
     story.tell("opening", "identity_change", {"opening": _opening(first)}, src="system")
     return story
 

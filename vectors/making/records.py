@@ -161,6 +161,8 @@ def _allowed() -> list[Vector]:
         "one-digit": "2026-11-30T12:00:00.5+14:00",
         "largest-offset": "2026-11-30T12:00:00+23:59",
         "leap-day": "2024-02-29T00:00:00Z",
+        "before-year-1": "0001-01-01T00:00:00+23:59",
+        "after-year-9999": "9999-12-31T23:59:59-23:59",
     }
     long, wide = "n" * 1024, "🌊" * 1024
     origin, event_time = "claude-code:s-1:u-2", instants["offset"]

@@ -205,6 +205,8 @@ def _not_a_record() -> list[Vector]:
     long = recipe((front + b'"', 1), (b"a", MAX_LINE), (b'"' + back, 1))
     return [
         _refused("reserved-key", "`hc` is not the caller's.", "reserved_key", _with("metadata", {"hc": {"p": 1}}), reserved, code="bad_field"),
+        *[_refused(f"reserved-{name}", f"Nor is `{name}`, whatever it holds.", "reserved_key", _with("metadata", {name: value}))
+          for name, value in (("closing", {"next_chain": "0" * 32, "next_kid": "0" * 16}), ("opening", None))],
         _refused("unknown-kind", "The list of kinds is closed.", "unknown_kind", _with("kind", "thought"), unknown, code="bad_field"),
         _refused("agent-control", "An agent id has no control character.", "bad_agent_id", _with("agent_id", "a\nb"), agent, code="bad_field"),
         _refused("agent-empty", "An agent id is not empty.", "bad_agent_id", _with("agent_id", "")),
@@ -222,6 +224,7 @@ def _just_inside() -> list[Vector]:
         "whole-float": {"$binary64": "433fffffffffffff"},
         "surrogate-pair": {"$utf16": "d83d de00"},
         "depth-32": {"$nest": 30},
+        "reserved-deeper": {"hc": 1, "closing": 2, "opening": 3},
     }
     return [
         _refused(f"accepted-{name}", "The nearest that is accepted.", None, _with("metadata", {"v": tagged}))

@@ -33,15 +33,19 @@ function base64(text) {
 
 /** C2SP signed-note: em dash, space, key name, space, base64 of four bytes that name the key and the signature. */
 function signatureOf(line) {
-  const match = /^\u2014 ([^\s+]+) (\S+)$/.exec(line);
+  const match = /^\u2014 ([^\p{White_Space}+]+) (\S+)$/u.exec(line);
   const bytes = match && base64(match[2]);
   return bytes && bytes.length > 4 ? { name: match[1], keyId: bytes.subarray(0, 4), signature: bytes.subarray(4) } : null;
 }
 
-/** { origin, size, root, text, signatures } of a checkpoint note, or null where it is none. */
+/** Origin, size, root, any extension lines; a blank line; signatures. Lines end at LF alone, and none of them is empty. */
+const NOTE = /^((\S+)\n(0|[1-9][0-9]*)\n(\S+)\n(?:[^\n]+\n)*)\n((?:[^\n]+\n)+)$/;
+const CONTROL = /[\u0000-\u0009\u000b-\u001f]/;
+
+/** { origin, size, root, text, signatures } of a checkpoint note, or null where it is none. Extensions are in `text` only. */
 export function readCheckpoint(bytes) {
   const note = utf8OrNull(bytes);
-  const match = note === null ? null : /^((\S+)\n(0|[1-9][0-9]*)\n(\S+)\n)\n((?:.+\n)+)$/.exec(note);
+  const match = note === null || CONTROL.test(note) ? null : NOTE.exec(note);
   if (match === null) return null;
   const [, text, origin, size, root, signed] = match;
   const hash = base64(root);

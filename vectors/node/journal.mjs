@@ -45,7 +45,7 @@ function glance(line) {
 
 /** What the first and the last record of a closed stream say of its place among the others. */
 function glanceAt(files, name) {
-  const { lines } = splitLines(files.get(`${name}.jsonl`));
+  const { lines } = splitLines(files.get(`${name}.jsonl`) ?? Buffer.alloc(0));
   const first = lines.length > 0 ? glance(lines[0].bytes) : null;
   const last = lines.length > 0 ? glance(lines.at(-1).bytes) : null;
   const metadata = first?.get("metadata");
@@ -112,6 +112,7 @@ class Chain {
 
   verify() {
     if (this.stream === undefined) throw this.broken("stream_missing");
+    if (this.stream === null) throw this.broken("stream_unreadable");
     const { lines, tail } = splitLines(this.stream);
     this.key = this.keyInHand(lines[0]);
     this.walk = new Walk({ key: this.key, agent: this.journal.agent });
@@ -158,7 +159,7 @@ class Chain {
       return;
     }
     if (this.heads.length === 0) throw this.broken("head_missing");
-    this.floor = largerHead(this.heads.map((bytes) => readHead(bytes, this.key)));
+    this.floor = largerHead(this.heads.map((bytes) => bytes && readHead(bytes, this.key)));
     if (this.floor === null) throw this.broken("bad_head");
     if (this.walk.chain !== null && this.floor.get("chain") !== this.walk.chain) throw this.broken("bad_head");
     const size = this.floor.get("size");
@@ -252,7 +253,8 @@ class Evidence {
 /**
  * The verdict on a journal.
  *
- * files          Map of name to bytes, as the agent's folder holds them ("stream.jsonl", "anchors/2026-11-30/payload.json")
+ * files          Map of name to bytes, as the agent's folder holds them ("stream.jsonl", "anchors/2026-11-30/payload.json");
+ *                null for what is there and is no regular file that can be read; a folder's name ends in "/"
  * keys           [{ kid, key }], the one in use first
  * agent          agent_id, or null: then the first record names it
  * locked         whether no writer can be at work, so that an unterminated tail is a torn one

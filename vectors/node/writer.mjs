@@ -1,4 +1,4 @@
-// Sections 1, 2 and 4: what a writer must refuse. Records come as vectors describe them, since JSON itself cannot say NaN,
+// Sections 1, 2, 4 and 9: what a writer must refuse. Records come as vectors describe them, since JSON itself cannot say NaN,
 // 2^53 or a lone surrogate.
 import { canonical, NotCanonical } from "./canonical.mjs";
 import { isAgentId, isKind, isObject, isString } from "./fields.mjs";
@@ -12,6 +12,9 @@ const TAGS = {
   // So many objects, one inside the other.
   $nest: (levels) => (levels === 0 ? null : new Map([["a", TAGS.$nest(levels - 1)]])),
 };
+
+/** Section 1: what no caller may set. */
+const RESERVED = ["hc", "closing", "opening"];
 
 /** The value of a description: tags become what they stand for, objects Maps. */
 export function described(value) {
@@ -39,7 +42,7 @@ export function refusal(record) {
   if (!isString(record.get("content"))) return "bad_content";
   if (!isKind(record.get("kind"))) return "unknown_kind";
   if (!isObject(record.get("metadata"))) return "bad_metadata";
-  if (record.get("metadata").has("hc")) return "reserved_key";
+  if (RESERVED.some((name) => record.get("metadata").has(name))) return "reserved_key";
   try {
     return canonical(frame(record)).length > MAX_LINE ? "line_too_long" : null;
   } catch (error) {

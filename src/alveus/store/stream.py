@@ -63,6 +63,7 @@ class Stream:
         self._generation = 0
         self._marked: tuple[Link, Tree] | None = None
         self._whole = True
+        self._opening = True
         self._late: list[Sealed] = []
         if not exists(files, path):
             raise JournalError(
@@ -80,6 +81,7 @@ class Stream:
             self._load_index()
             self.log.after_sync = self._after_sync
             self.refresh()
+            self._opening = False
         except BaseException:
             self.log.close()
             raise
@@ -228,8 +230,11 @@ class Stream:
         try:
             self._take_lines(end)
         except Invalid as invalid:
-            if not self.refused:
-                self._set_aside(invalid, end)
+            if self.refused:
+                return
+            if not self._opening:
+                raise Moved from invalid  # recovery begins at the head on disk, not at what is in memory here
+            self._set_aside(invalid, end)
 
     def _take_lines(self, end: int) -> None:
         """Take the lines up to byte `end`; raises Invalid at the first that does not follow."""
@@ -237,8 +242,12 @@ class Stream:
             if not raw.endswith(b"\n"):
                 raise Invalid("torn_tail", "the last line has no end")
             record, offset = check(raw[:-1], self.key), self.link.offset
-            self.link.take(record)
             self._whole = False
+            try:
+                self.link.take(record)
+            except Invalid:
+                self._whole = True
+                raise
             self.tree.append(leaf_hash(record.line))
             self.index.add(entry_of(record, offset))
             self.log.adopt(raw, 1)
