@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Final
 
 from alveus.clock import Clock, Ticker
-from alveus.errors import AlveusError, InputError, JournalError, StoreUncertain
+from alveus.errors import AlveusError, InputError, JournalError, NotFound, StoreUncertain
 from alveus.journal.chain import opening_of
 from alveus.journal.record import DURABLE_KINDS, Draft, Kind, Profile, SignedRecord, Source
 from alveus.journal.seal import Checked, digest, refused_field, seal
 from alveus.novelty import CACHE_SIZE, Embedder, EmbeddingNovelty, NoveltyJudge, Prepared, WordsNovelty
 from alveus.store import snapshot
-from alveus.store.creation import archives
+from alveus.store.creation import agents_locked, archives
 from alveus.store.files import Files, create, exists, sync_folder
 from alveus.store.keys import new_key
 from alveus.store.layout import Layout
@@ -34,12 +34,14 @@ from alveus.store.log import Moved
 from alveus.store.origins import Origins, digest_of
 from alveus.store.past import Past, checked_at, content_of, line_of, place_of
 from alveus.store.stream import Batch, Stream, Torn, beside, torn_files
-from alveus.store.succession import finish_succession, load_keys, predecessors
+from alveus.store.succession import closed_chain, finish_succession, load_keys, predecessors
 from alveus.store.vectors import Vectors
 
 SNAPSHOT_RECORDS: Final = 4096
 SNAPSHOT_AT_CLOSE: Final = 256
 _EMBED_AT_ONCE: Final = 256
+_PASSING: Final = frozenset({"stream_missing", "wrong_key", "bad_head", "head_missing", "key_missing", "fork_of_head"})
+"""What a reader may meet for a moment while another process changes the key."""
 RESERVED: Final = ("hc", "closing", "opening")
 _OPTIONAL: Final = ("user", "session", "event_time", "origin", "part")
 
@@ -88,7 +90,6 @@ class Agent:
         self.layout = layout
         self.files = files
         self.options = options
-        self.ring = load_keys(files, layout)
         self.ticker = Ticker(options.clock)
         self._origins: Origins | None = None
         self._origins_guard = threading.RLock()
@@ -96,26 +97,47 @@ class Agent:
         self._to_embed: deque[str] = deque(maxlen=CACHE_SIZE)
         self._waiting: deque[_Request] = deque()
         self._writing = threading.RLock()
-        self._begin()
+        self._opened: list[Stream] = []
+        try:
+            self._begin()
+        except BaseException:
+            self._let_go()
+            raise
 
     def _begin(self) -> None:
+        try:
+            self._open_all()
+        except (JournalError, NotFound) as error:
+            if error.code not in _PASSING:
+                raise
+            # Another process may be moving these files: it holds the home's lock until they fit together again.
+            with agents_locked(self.files, self.layout, self.options.timeout):
+                pass
+            self._open_all()
+
+    def _open_all(self) -> None:
+        self.ring = load_keys(self.files, self.layout)
         if not self.options.read_only and self._needs_succession():
             self.ring = finish_succession(self.files, self.layout, self.ring, self.options.timeout)
-        self.stream = self._open(self.layout.stream, self.ring.current.kid, read_only=self.options.read_only)
+        opened = [self._open(self.layout.stream, self.ring.current.kid, read_only=self.options.read_only)]
         try:
-            chains = predecessors(self.files, self.layout, self.ring, self.stream.link.chain)
-            self.closed = [self._open(one.path, one.kid, read_only=True) for one in chains]
-            self.past = Past([*self.closed, self.stream])
-            self.unread = self._unread({one.chain for one in chains})
-            self.stream.followers.append(self._follow)
-            self._restore_novelty()
-            if not self.stream.refused:
-                self._torn = torn_files(self.files, self.layout.folder)
-                if self._torn or self.stream.torn or (self.stream.link.size == 0 and self.closed):
-                    self._append([], durable=True, force_clock=False)
+            chains = predecessors(self.files, self.layout, self.ring, opened[0].link.chain)
+            for one in chains:
+                opened.append(self._open(one.path, one.kid, read_only=True))  # noqa: PERF401  (each is to be closed)
         except BaseException:
-            self._close_streams()
+            for stream in opened:
+                stream.log.close()
             raise
+        self._opened += opened
+        self.stream, *self.closed = opened
+        self.past = Past([*self.closed, self.stream])
+        self.unread = self._unread({one.chain for one in chains})
+        self.stream.followers.append(self._follow)
+        self._restore_novelty()
+        if not self.stream.refused:
+            self._torn = torn_files(self.files, self.layout.folder)
+            if self._torn or self.stream.torn or (self.stream.link.size == 0 and self.closed):
+                self._append([], durable=True, force_clock=False)
 
     def _unread(self, read: set[str]) -> tuple[str, ...]:
         """The closed journals of this agent that cannot be read as its past, one sentence each."""
@@ -134,9 +156,7 @@ class Agent:
     def _needs_succession(self) -> bool:
         if not exists(self.files, self.layout.stream):
             return True
-        stream = self._open(self.layout.stream, self.ring.current.kid, read_only=True)
-        stream.close()
-        return stream.link.closing is not None
+        return closed_chain(self.files, self.ring, self.layout.stream) is not None
 
     def _open(self, path: Path, kid: str, *, read_only: bool) -> Stream:
         key = self.ring.get_required(kid)
@@ -150,12 +170,10 @@ class Agent:
         """Open everything again, after the files of `seen` were replaced: by a rotation, a rescue, an old backup."""
         with self._writing:
             if self.stream is seen:  # else another thread has done it
-                self._close_streams()
-                self.ring = load_keys(self.files, self.layout)
-                self._begin()
+                self._begin()  # the old files stay open until `close`: a thread may be reading or syncing them
 
-    def _close_streams(self) -> None:
-        for stream in (*getattr(self, "closed", ()), self.stream):
+    def _let_go(self) -> None:
+        for stream in self._opened:
             stream.log.close()
 
     def close(self) -> None:
@@ -165,14 +183,14 @@ class Agent:
                 self.stream.log.wait(self.stream.log.count)
                 enough = 1 if self.judge.embedding is not None else SNAPSHOT_AT_CLOSE
                 if self._origins is not None or self.judge.next_seq - self._saved_at >= enough:
-                    with contextlib.suppress(
-                        AlveusError, OSError, Moved
-                    ):  # derived: it is made again when it is missing
+                    # It is derived: where it cannot be saved it is made again.
+                    with contextlib.suppress(AlveusError, OSError, Moved):
                         self._save_derived()
         finally:
-            for stream in self.closed:
-                stream.close()
-            self.stream.close()
+            try:
+                self.stream.close()
+            finally:
+                self._let_go()
             if self._origins is not None and self._origins.pid == os.getpid():
                 self._origins.close()
         log = self.stream.log

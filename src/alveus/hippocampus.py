@@ -30,7 +30,7 @@ from alveus.journal.head import is_day
 from alveus.journal.record import Draft, Kind, SignedRecord, Source
 from alveus.novelty import WINDOW, Embedder
 from alveus.recall import Recalled, ask, best, newest, score, selective_load
-from alveus.store.creation import create_journal, is_begun
+from alveus.store.creation import agents_locked, archives, create_journal, is_begun
 from alveus.store.files import DISK, Files
 from alveus.store.layout import Layout, make_layout
 from alveus.store.log import Moved
@@ -355,10 +355,28 @@ def verify_layout(
     timeout: float = 10.0,
 ) -> ChainVerdict:
     """As `Hippocampus.verify_chain`, for a journal too damaged to be opened."""
-    with _telling(layout.folder):
+
+    def walk() -> ChainVerdict:
         ring = load_keys(files, layout)
         known = anchoring.known_roots(files, layout, Path(against) if against is not None else None)
         return verify_agent(files, layout, ring, known=known, since_head=since_head, jobs=jobs, timeout=timeout)
+
+    with _telling(layout.folder):
+        before = _picture(files, layout)
+        verdict = walk()
+        if not verdict and (before is None or before != _picture(files, layout)):
+            with agents_locked(files, layout, timeout):  # a change of key was under way: it ends first
+                pass
+            verdict = walk()
+        return verdict
+
+
+def _picture(files: Files, layout: Layout) -> tuple[object, ...] | None:
+    """Which files are there; None while they do not all have their places. A change of key alters it."""
+    try:
+        return files.stat(layout.stream).st_ino, files.stat(layout.key_file).st_ino, archives(files, layout)
+    except FileNotFoundError:
+        return None
 
 
 def find_home(home: Path | str | None) -> Path:

@@ -42,7 +42,7 @@ function signatureOf(line) {
 const NOTE = /^((\S+)\n(0|[1-9][0-9]*)\n(\S+)\n(?:[^\n]+\n)*)\n((?:[^\n]+\n)+)$/;
 const CONTROL = /[\u0000-\u0009\u000b-\u001f]/;
 
-/** { origin, size, root, text, signatures } of a checkpoint note, or null where it is none. Extensions are in `text` only. */
+/** { origin, size, root, text, signatures } of a checkpoint note, or null where it is none. */
 export function readCheckpoint(bytes) {
   const note = utf8OrNull(bytes);
   const match = note === null || CONTROL.test(note) ? null : NOTE.exec(note);

@@ -1,5 +1,5 @@
-// Sections 1, 2, 4 and 9: what a writer must refuse. Records come as vectors describe them, since JSON itself cannot say NaN,
-// 2^53 or a lone surrogate.
+// Sections 1, 2, 4 and 9: what a writer must refuse. Records come as vectors describe them, since JSON itself cannot
+// say NaN, 2^53 or a lone surrogate.
 import { canonical, NotCanonical } from "./canonical.mjs";
 import { isAgentId, isKind, isObject, isString } from "./fields.mjs";
 import { MAX_LINE } from "./line.mjs";
