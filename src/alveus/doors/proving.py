@@ -49,6 +49,8 @@ STATES: Final[dict[ChainState, tuple[str, str, str]]] = {
 PARTIAL: Final = ("bold yellow", "PARTIAL", "what follows the head is whole; what is before it was not looked at")
 
 CAUSES: Final[dict[str, str]] = {
+    "stream_missing": "deleted, moved, not copied; a change of key cut short, which the next writer finishes",
+    "stream_unreadable": "permissions, a failing disk, a link in its place",
     "not_canonical": "an editor or a converter rewrote the file, or its line ends",
     "bad_field": "an edit, or another program",
     "wrong_key": "the wrong key file, or a line of another journal",
