@@ -303,15 +303,6 @@ class SimulatedDisk:
                 for event in (log._closed, log._dirty, log._urgent):
                     event.set()
 
-    def let_go(self, living: Iterable[Any]) -> None:
-        """Close what belongs to no writer among `living`: the end of a process, which syncs nothing."""
-        kept = set()
-        for memory in living:
-            for stream in (*memory._agent.closed, memory._agent.stream):
-                kept |= {stream.log.fd, *stream.log._retired}
-        for fd in set(self._open) - kept:
-            self.close(fd)
-
     def content(self, path: Path) -> bytes:
         """The bytes programs see under that name."""
         return bytes(self._need(path).data)
@@ -547,7 +538,13 @@ class Faulty:
 
     def close(self, fd: int) -> None:
         """See `Files`. Not spoiled: Linux lets the descriptor go in any case."""
+        self._names.pop(fd, None)
         self.below.close(fd)
+
+    def kill(self) -> None:
+        """The process that used these files ends without a word: its descriptors and locks go, nothing is synced."""
+        for fd in list(self._names):
+            self.close(fd)
 
     def read(self, fd: int, size: int, offset: int) -> bytes:
         """See `Files`."""

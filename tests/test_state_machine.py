@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from scenes import AGENT, quicken
-from simulator import Clock, SimulatedDisk, images
+from simulator import Clock, Faulty, SimulatedDisk, images
 
 from alveus import AlveusError, ChainState, Draft, Hippocampus, InputError, Kind, NotFound, StoreError, Stored
 from alveus.journal.record import DURABLE_KINDS
@@ -45,7 +45,7 @@ class Journal(RuleBasedStateMachine):
     def open(self):
         """One more writer."""
         writer = Hippocampus.open(
-            home=self.root / "home", agent_id=AGENT, clock=self.clock, files=self.disk, lock_timeout=0.2
+            home=self.root / "home", agent_id=AGENT, clock=self.clock, files=Faulty(self.disk), lock_timeout=0.2
         )
         self.writers.append(writer)
         return writer
@@ -136,8 +136,7 @@ class Journal(RuleBasedStateMachine):
     @rule(which=st.integers(0, 1))
     def a_writer_is_killed(self, which):
         """The process ends without a word; what it wrote is seen by the next one, synced or not."""
-        del self.writers[which % len(self.writers)]
-        self.disk.let_go(self.writers)
+        self.writers.pop(which % len(self.writers))._agent.files.kill()
         if not self.writers:
             self.open()
 
@@ -248,7 +247,7 @@ class Journal(RuleBasedStateMachine):
 
 
 TestJournal = Journal.TestCase
-TestJournal.settings = settings(max_examples=40, stateful_step_count=30)
+TestJournal.settings = settings(max_examples=120, stateful_step_count=40)
 
 
 class LongJournal(Journal):

@@ -398,7 +398,8 @@ class Agent:
                     size, offset = 0, 0
                 end = stream.link.offset
                 if offset < end:
-                    self._origins.read(chain, stream.forwards(offset), size, end)
+                    synced = stream.link.size if stream is not self.stream else stream.log.synced
+                    self._origins.read(chain, stream.forwards(offset), size, end=end, on_disk=synced)
             return self._origins
 
     def find_item(self, draft: Draft) -> dict[bytes, SignedRecord]:

@@ -6,6 +6,7 @@ Written whole under another name and renamed: a day is closed or it is not.
 from __future__ import annotations
 
 import contextlib
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,9 +38,14 @@ class StoredAnchor:
 def closed_days(files: Files, folder: Path) -> list[str]:
     """The days that have a folder, oldest first."""
     try:
-        return sorted(name for name in files.names(folder) if is_day(name))
-    except FileNotFoundError:
+        names = files.names(folder)
+    except (FileNotFoundError, NotADirectoryError):
         return []
+    return sorted(name for name in names if is_day(name) and _is_folder(files, folder / name))
+
+
+def _is_folder(files: Files, path: Path) -> bool:
+    return stat.S_ISDIR(files.stat(path).st_mode)
 
 
 def save_anchor(files: Files, folder: Path, anchor: Anchor, note: str) -> Path:

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Final
 
 from alveus.errors import JournalError, Locked
 from alveus.journal.head import Head, Tree, make_head
 from alveus.journal.seal import Key, format_time
 from alveus.store.files import Files, create, exists, make_folders, opened, sync_folder
-from alveus.store.heads import head_paths, load_head, save_head
+from alveus.store.heads import head_paths, heads_locked, load_head, save_head
 from alveus.store.keys import new_key, publish, read_secret, stage, staged_path
 from alveus.store.layout import Layout
+
+_ARCHIVE: Final = re.compile(r"stream-([0-9a-f]{32})\.jsonl").fullmatch
 
 
 def is_begun(files: Files, layout: Layout) -> bool:
@@ -37,8 +41,7 @@ def archives(files: Files, layout: Layout) -> list[str]:
         names = files.names(layout.folder)
     except FileNotFoundError:
         return []
-    found = (name.removeprefix("stream-").removesuffix(".jsonl") for name in names)
-    return sorted(chain for chain in found if f"stream-{chain}.jsonl" in names and len(chain) == 32)
+    return sorted(found[1] for name in names if (found := _ARCHIVE(name)) is not None)
 
 
 @contextlib.contextmanager
@@ -63,19 +66,20 @@ def create_journal(files: Files, layout: Layout, *, timeout: float, existing_key
         if exists(files, layout.stream) and exists(files, layout.key_file):
             return
         if existing_key:
-            _begin(files, layout, _unused_key(files, layout))
+            _begin(files, layout, _unused_key(files, layout), timeout)
             return
         _clear_unfinished(files, layout)
         key = new_key()
         staged = stage(files, key, layout.key_file)
-        _begin(files, layout, key)
+        _begin(files, layout, key, timeout)
         # The commit point: from here on there is a journal. A crash before this line leaves no key, and nothing that
         # the next creation would have to keep.
         publish(files, staged, layout.key_file)
 
 
-def _begin(files: Files, layout: Layout, key: Key) -> None:
-    begin_stream(files, layout, key, secrets.token_hex(16), closed_through=None)
+def _begin(files: Files, layout: Layout, key: Key, timeout: float) -> None:
+    with heads_locked(files, layout.folder, timeout):
+        begin_stream(files, layout, key, secrets.token_hex(16), closed_through=None)
 
 
 def begin_stream(files: Files, layout: Layout, key: Key, chain: str, *, closed_through: str | None) -> None:

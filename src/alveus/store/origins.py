@@ -27,6 +27,7 @@ CREATE TABLE IF NOT EXISTS origin (
 CREATE TABLE IF NOT EXISTS origin_progress (chain TEXT PRIMARY KEY, size INTEGER NOT NULL, offset INTEGER NOT NULL);
 """
 _DIGEST: Final = 16
+_AT_ONCE: Final = 10_000
 _MARK: Final = b'"origin":"'
 
 
@@ -95,15 +96,15 @@ class Origins:
             row = self._db.execute("SELECT size, offset FROM origin_progress WHERE chain = ?", (chain,)).fetchone()
         return (row[0], row[1]) if row else (0, 0)
 
-    def read(self, chain: str, lines: Iterable[tuple[int, bytes]], size: int, end: int) -> None:
-        """Take the lines (each with its byte offset) from record `size` on; they end at byte `end`."""
+    def read(self, chain: str, lines: Iterable[tuple[int, bytes]], size: int, *, end: int, on_disk: int) -> None:
+        """Take the lines (each with its byte offset) from record `size` to byte `end`; `on_disk` records are synced."""
         for offset, line in lines:
             if _MARK in line:
                 self._note(chain, line, offset)
             size += 1
-            if len(self._waiting) >= 10_000:
+            if len(self._waiting) >= _AT_ONCE:
                 self._progress[chain] = (size, offset + len(line) + 1)
-                self._save(chain)
+                self.save(chain, on_disk)
         self._progress[chain] = (size, end)
 
     def _note(self, chain: str, line: bytes, offset: int) -> None:
