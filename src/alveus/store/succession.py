@@ -185,6 +185,7 @@ def _move_files(files: Files, layout: Layout, closed: Closed) -> None:
 def _swap_keys(files: Files, layout: Layout, ring: KeyRing, closed: Closed) -> None:
     """The old key stays under its name, the new one becomes the current."""
     if ring.current.kid == closed.next_kid:
+        sync_folder(files, layout.key_file.parent)  # whoever swapped them may have failed before this
         return
     staged = layout.old_key(closed.next_kid)
     if not exists(files, staged):
