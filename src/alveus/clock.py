@@ -10,7 +10,7 @@ import time
 from datetime import UTC, date, datetime, timedelta
 from typing import Final, NamedTuple, Protocol
 
-from alveus.errors import StoreError
+from alveus.errors import InputError, StoreError
 from alveus.journal.seal import format_time
 
 JUMP_SECONDS: Final = 24 * 3600.0
@@ -51,6 +51,8 @@ class Ticker:
     """Gives each record its timestamp."""
 
     def __init__(self, clock: Clock) -> None:
+        if clock.now().utcoffset() != timedelta(0):
+            raise InputError("the clock does not give the time in UTC", hint="datetime.now(UTC)")
         self._clock = clock
         self._wall, self._steady = clock.now().timestamp(), clock.steady()
         self._second, self._prefix = -1, ""

@@ -188,14 +188,15 @@ class Hippocampus:
         """Every record of every chain, checked, one at a time. Raises JournalError at the first that is not valid."""
         self._refresh()
         past = self._agent.past
-        for found in past.newest_first(include_routine=True) if newest_first else past.oldest_first():
-            if isinstance(found, Fault):
-                raise JournalError(
-                    f"a record (byte {found.offset}) is not valid: {found.detail}",
-                    code=found.code,
-                    hint="run `alveus verify`",
-                )
-            yield found
+        with _telling(self.folder):
+            for found in past.newest_first(include_routine=True) if newest_first else past.oldest_first():
+                if isinstance(found, Fault):
+                    raise JournalError(
+                        f"a record (byte {found.offset}) is not valid: {found.detail}",
+                        code=found.code,
+                        hint="run `alveus verify`",
+                    )
+                yield found
 
     def get(self, record_id: str) -> SignedRecord:
         """The record of that id (32 hex digits). Raises NotFound, or JournalError if it fails its check."""

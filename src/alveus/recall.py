@@ -7,7 +7,6 @@ Both take records newest first, as a stream, and stop as soon as they can. A rec
 from __future__ import annotations
 
 import heapq
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Final, overload
 
 from alveus.journal.chain import Fault
 from alveus.journal.record import SignedRecord
+from alveus.novelty import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,8 @@ class Question:
 def ask(query: str) -> Question:
     """The question in `query`. Words of fewer than three letters say nothing on their own."""
     whole = fold(query).strip()
-    words = dict.fromkeys(word for word in _WORD(whole) if len(word) > _SHORTEST or not word.isascii())
-    return Question(whole=whole, stems=tuple(_stem(word) for word in words))
+    found = dict.fromkeys(word for word in words(query) if len(word) > _SHORTEST or not word.isascii())
+    return Question(whole=whole, stems=tuple(_stem(word) for word in found))
 
 
 def score(question: Question, content: str) -> float:
@@ -145,7 +145,7 @@ def fold(text: str) -> str:
 
 def _stem(word: str) -> str:
     """The word without the two letters that inflection mostly takes; at least four stay."""
-    return word[: max(_STEM, len(word) - 2)]
+    return word[: max(_STEM if word.isascii() else _SHORT_STEM, len(word) - 2)]
 
 
 _AMPLE: Final = 6
@@ -153,4 +153,4 @@ _AMPLE: Final = 6
 _MOST: Final = 1000
 _SHORTEST: Final = 2
 _STEM: Final = 4
-_WORD: Final = re.compile(r"\w+").findall
+_SHORT_STEM: Final = 3

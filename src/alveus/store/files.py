@@ -104,11 +104,29 @@ DISK = Disk()
 @contextlib.contextmanager
 def opened(files: Files, path: Path, flags: int, mode: int = 0o600) -> Iterator[int]:
     """An open descriptor, closed at the end."""
-    fd = files.open(path, flags, mode)
+    held = _Held(files, files.open(path, flags, mode))
     try:
-        yield fd
+        yield held.fd
     finally:
-        files.close(fd)
+        held.close()
+
+
+class _Held:
+    """A descriptor that is closed at the latest when nobody knows of it, as after an interrupt in the wrong place."""
+
+    __slots__ = ("fd", "files")
+
+    def __init__(self, files: Files, fd: int) -> None:
+        self.files = files
+        self.fd = fd
+
+    def close(self) -> None:
+        if self.fd >= 0:
+            # In one step: an interrupt before it leaves the descriptor to `__del__`, none can come after it.
+            self.fd = self.files.close(self.fd) or -1  # type: ignore[func-returns-value]
+
+    def __del__(self) -> None:
+        self.close()
 
 
 def sync_folder(files: Files, folder: Path) -> None:

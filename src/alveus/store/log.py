@@ -26,6 +26,7 @@ SHARED_SYNC_SECONDS: Final = 0.05
 SHARED_SYNC_LINES: Final = 256
 SHARED_SYNC_BYTES: Final = 8 << 20
 _COPY_PIECE: Final = 1 << 20
+_NOBODY: Final = 0
 _FIRST_PAUSE: Final = 0.0002
 _LONGEST_PAUSE: Final = 0.02
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -78,7 +79,7 @@ class Log:
         self._forked = False
         self._mutex = threading.Lock()
         self._state = threading.Condition()
-        self._syncing = False
+        self._leader = _NOBODY
         self._dirty = threading.Event()
         self._urgent = threading.Event()
         self._closed = threading.Event()
@@ -231,22 +232,25 @@ class Log:
     def wait(self, count: int) -> None:
         """Return once the first `count` lines are on disk. Raises StoreUncertain if that cannot be told."""
         self._check_fork()
-        while True:
-            with self._state:
-                while self._syncing and self.synced < count:
-                    self._state.wait()
-                if self.synced >= count:
-                    return
-                self._check_poison()
-                self._syncing = True
-                fd = self.fd
-                lines, end, _ = self._pending[-1] if self._pending else (self.count, self.end, b"")
+        me = threading.get_ident()
+        while self.synced < count:
             try:
+                with self._state:
+                    # A leader that was interrupted between these lines finds its own mark here and takes over.
+                    while self._leader not in (_NOBODY, me) and self.synced < count:
+                        self._state.wait()
+                    if self.synced >= count:
+                        return
+                    self._check_poison()
+                    self._leader = me
+                    fd = self.fd
+                    lines, end, _ = self._pending[-1] if self._pending else (self.count, self.end, b"")
                 self._sync(fd, lines, end)
             finally:
-                with self._state:
-                    self._syncing = False
-                    self._state.notify_all()
+                if self._leader == me:
+                    with self._state:
+                        self._leader = _NOBODY
+                        self._state.notify_all()
 
     def _sync(self, fd: int, lines: int, end: int) -> None:
         try:
