@@ -40,6 +40,8 @@ from alveus.store.vectors import Vectors
 SNAPSHOT_RECORDS: Final = 4096
 SNAPSHOT_AT_CLOSE: Final = 256
 _EMBED_AT_ONCE: Final = 256
+RELOADS: Final = 5
+"""Times that everything is opened again when another process replaces the files in between."""
 _PASSING: Final = frozenset({"stream_missing", "wrong_key", "bad_head", "head_missing", "key_missing", "fork_of_head"})
 """What a reader may meet for a moment while another process changes the key."""
 RESERVED: Final = ("hc", "closing", "opening")
@@ -105,15 +107,20 @@ class Agent:
             raise
 
     def _begin(self) -> None:
-        try:
-            self._open_all()
-        except (JournalError, NotFound) as error:
-            if error.code not in _PASSING:
-                raise
-            # Another process may be moving these files: it holds the home's lock until they fit together again.
-            with agents_locked(self.files, self.layout, self.options.timeout):
-                pass
-            self._open_all()
+        for _ in range(RELOADS):
+            try:
+                self._open_all()
+            except Moved:
+                continue
+            except (JournalError, NotFound) as error:
+                if error.code not in _PASSING:
+                    raise
+                # Another process may be moving these files: it holds the home's lock until they fit together again.
+                with agents_locked(self.files, self.layout, self.options.timeout):
+                    pass
+                self._open_all()
+            return
+        raise Moved
 
     def _open_all(self) -> None:
         self.ring = load_keys(self.files, self.layout)
@@ -254,17 +261,16 @@ class Agent:
 
     def _write_waiting(self) -> None:
         """Write the requests of all threads that wait, in one batch; where one is unacceptable, each on its own."""
-        requests = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        self._write_requests([self._waiting.popleft() for _ in range(len(self._waiting))])
+
+    def _write_requests(self, requests: list[_Request]) -> None:
         try:
             self._write(requests)
-        except InputError as error:
-            if len(requests) == 1:
-                requests[0].error = error
-                return
-            for request in requests:
-                self._waiting.append(request)
-                self._write_waiting()
         except (AlveusError, OSError, Moved) as error:
+            if len(requests) > 1 and isinstance(error, AlveusError) and not isinstance(error, StoreUncertain):
+                for request in requests:
+                    self._write_requests([request])
+                return
             for request in requests:
                 request.error = error
         except BaseException:

@@ -20,7 +20,7 @@ from typing import Any, Final, Self, TypeVar
 import platformdirs
 
 from alveus import anchoring
-from alveus.agent import Agent, Options, Outcome, Rotation
+from alveus.agent import RELOADS, Agent, Options, Outcome, Rotation
 from alveus.anchoring import AnchoredDay, MontanaExport
 from alveus.clock import Clock, SystemClock
 from alveus.context import Context, Estimate, assemble
@@ -335,12 +335,15 @@ class Hippocampus:
     def _again(self, act: Callable[[], T]) -> T:
         """`act`, once more after the files were replaced, with the operating system's errors said in our words."""
         try:
-            for _ in range(_RELOADS):
-                stream = self._agent.stream
+            seen, moved = self._agent.stream, False
+            for _ in range(RELOADS):
                 try:
+                    if moved:
+                        self._agent.reload(seen)
+                    seen = self._agent.stream
                     return act()
                 except Moved:
-                    self._agent.reload(stream)
+                    moved = True
         except OSError as error:
             raise _told(error, self.folder) from error
         raise StoreError("the journal is being replaced again and again", code="moved", hint="look who writes there")
@@ -431,5 +434,4 @@ def _positive(**numbers: object) -> None:
             raise InputError(f"{name} is {value!r}, not a positive whole number")
 
 
-_RELOADS: Final = 3
 _RECORD_ID: Final = re.compile(r"[0-9a-f]{32}").fullmatch

@@ -7,18 +7,16 @@ begun again; after it, a missing stream is a loss and is never papered over.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import secrets
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from alveus.errors import JournalError, Locked
+from alveus.errors import JournalError
 from alveus.journal.head import Head, Tree, make_head
 from alveus.journal.seal import Key, format_time
-from alveus.store.files import Files, create, exists, make_folders, opened, sync_folder
+from alveus.store.files import Files, create, exists, folder_locked, make_folders, sync_folder
 from alveus.store.heads import head_paths, heads_locked, load_head, save_head
 from alveus.store.keys import new_key, publish, read_secret, stage, staged_path
 from alveus.store.layout import Layout
@@ -48,13 +46,8 @@ def archives(files: Files, layout: Layout) -> list[str]:
 def agents_locked(files: Files, layout: Layout, timeout: float) -> Iterator[None]:
     """Hold the home's lock: for creating a journal and for succession, which move files."""
     make_folders(files, layout.folder)
-    deadline = time.monotonic() + timeout
-    with opened(files, layout.folder.parent, os.O_RDONLY | os.O_DIRECTORY) as fd:
-        while not files.try_lock(fd):
-            if time.monotonic() > deadline:
-                raise Locked("another process is creating a journal in this home", hint="try again")
-            time.sleep(0.005)
-        yield  # closing the descriptor lets the lock go
+    with folder_locked(files, layout.folder.parent, timeout, "another process is creating or moving journals here"):
+        yield
 
 
 def create_journal(files: Files, layout: Layout, *, timeout: float, existing_key: bool = False) -> None:

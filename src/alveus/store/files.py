@@ -10,9 +10,12 @@ import errno
 import fcntl
 import os
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
+
+from alveus.errors import Locked
 
 
 class Files(Protocol):
@@ -104,29 +107,33 @@ DISK = Disk()
 @contextlib.contextmanager
 def opened(files: Files, path: Path, flags: int, mode: int = 0o600) -> Iterator[int]:
     """An open descriptor, closed at the end."""
-    held = _Held(files, files.open(path, flags, mode))
+    fd = files.open(path, flags, mode)
     try:
-        yield held.fd
+        yield fd
     finally:
-        held.close()
+        files.close(fd)
 
 
-class _Held:
-    """A descriptor that is closed at the latest when nobody knows of it, as after an interrupt in the wrong place."""
+@contextlib.contextmanager
+def folder_locked(files: Files, folder: Path, timeout: float, why: str) -> Iterator[None]:
+    """Hold an exclusive lock on a folder. Raises Locked with the sentence `why` after `timeout` seconds.
 
-    __slots__ = ("fd", "files")
+    It is let go twice, by name and by closing: an interrupt can come between a release and the line that makes it.
+    """
+    deadline = time.monotonic() + timeout
+    with opened(files, folder, os.O_RDONLY | os.O_DIRECTORY) as fd:
+        while not files.try_lock(fd):
+            if time.monotonic() > deadline:
+                raise Locked(why, hint="try again")
+            time.sleep(_PAUSE)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                files.unlock(fd)
 
-    def __init__(self, files: Files, fd: int) -> None:
-        self.files = files
-        self.fd = fd
 
-    def close(self) -> None:
-        if self.fd >= 0:
-            # In one step: an interrupt before it leaves the descriptor to `__del__`, none can come after it.
-            self.fd = self.files.close(self.fd) or -1  # type: ignore[func-returns-value]
-
-    def __del__(self) -> None:
-        self.close()
+_PAUSE = 0.001
 
 
 def sync_folder(files: Files, folder: Path) -> None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import time
 from collections.abc import Iterator
 from dataclasses import replace as replace_fields
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from alveus.errors import JournalError, Locked
+from alveus.errors import JournalError
 from alveus.journal.chain import Fault
 from alveus.journal.head import Head, read_head, write_head
 from alveus.journal.seal import Key, format_time
-from alveus.store.files import Files, opened, read_whole, replace
+from alveus.store.files import Files, folder_locked, read_whole, replace
 
 _LARGEST: Final = 64 << 10
 
@@ -68,13 +66,8 @@ def _after(time_of_head: str) -> str:
 @contextlib.contextmanager
 def heads_locked(files: Files, folder: Path, timeout: float) -> Iterator[None]:
     """Hold the right to write heads and index blocks: a lock apart from the journal's, so that no append waits."""
-    deadline = time.monotonic() + timeout
-    with opened(files, folder, os.O_RDONLY | os.O_DIRECTORY) as fd:
-        while not files.try_lock(fd):
-            if time.monotonic() > deadline:
-                raise Locked("another process is writing this journal's head", hint="try again")
-            time.sleep(_PAUSE)
-        yield  # closing the descriptor lets the lock go
+    with folder_locked(files, folder, timeout, "another process is writing this journal's head"):
+        yield
 
 
 def _loaded(files: Files, path: Path, key: Key) -> Head | None:
@@ -86,7 +79,6 @@ def _loaded(files: Files, path: Path, key: Key) -> Head | None:
 
 
 _NO_RANK: Final = (-1, "")
-_PAUSE: Final = 0.001
 
 
 def _rank(head: Head) -> tuple[int, str]:
