@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from alveus.clock import Clock, Ticker
-from alveus.errors import AlveusError, InputError, JournalError, NotFound, StoreUncertain
+from alveus.errors import AlveusError, InputError, JournalError, NotFound, StoreError, StoreUncertain
 from alveus.journal.chain import opening_of
 from alveus.journal.record import DURABLE_KINDS, Draft, Kind, Profile, SignedRecord, Source
 from alveus.journal.seal import Checked, digest, refused_field, seal
@@ -120,7 +120,7 @@ class Agent:
                     pass
                 self._open_all()
             return
-        raise Moved
+        raise StoreError("the journal is being replaced again and again", code="moved", hint="look who writes there")
 
     def _open_all(self) -> None:
         self.ring = load_keys(self.files, self.layout)
