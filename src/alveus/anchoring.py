@@ -59,7 +59,14 @@ def make_checkpoint(agent: Agent) -> str:
 
 
 def _note(agent: Agent, chain: str, size: int, tree: Tree) -> str:
-    secret = ensure_secret(agent.files, agent.layout.other_key(NOTE_KEY))
+    path = agent.layout.other_key(NOTE_KEY)
+    if not exists(agent.files, path) and anchors.closed_days(agent.files, agent.layout.anchors):
+        raise WitnessError(
+            f"the key that signed the checkpoints of closed days is not at {path}",
+            code="key_missing",
+            hint="restore it from a backup: under another key those checkpoints would not be believed",
+        )
+    secret = ensure_secret(agent.files, path)
     origin = checkpoint.origin(agent.layout.agent_id, chain)
     return checkpoint.sign(checkpoint.Checkpoint(origin=origin, size=size, root=tree.root()), secret)
 
@@ -104,6 +111,8 @@ def _check_closable(agent: Agent, day: str) -> None:
 def export_montana(agent: Agent, anchor: Anchor) -> MontanaExport:
     """The day's operation, made once and kept; each names the one before it."""
     files, folder = agent.files, agent.layout.anchors
+    if not exists(files, agent.layout.other_key(MONTANA_KEY)):
+        agent.stream.check_writable()
     seed = ensure_secret(files, agent.layout.other_key(MONTANA_KEY))
     public = montana.public_key(seed)
     kept = {day: montana.parse(data) for day, data in anchors.witness_files(files, folder, anchors.MONTANA).items()}

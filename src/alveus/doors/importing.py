@@ -32,7 +32,7 @@ SHOWN: Final = 10
 
 Progress = Callable[[int], None]
 
-Paths = Annotated[list[Path], typer.Argument(metavar="PATH", help="Transcripts, or folders of them.")]
+Paths = Annotated[list[Path], typer.Argument(help="Transcripts, or folders of them.")]
 FormatName = Annotated[
     str | None,
     typer.Option(

@@ -29,7 +29,7 @@ MetaJson = Annotated[str | None, typer.Option("--meta-json", metavar="OBJECT", h
 Session = Annotated[str | None, typer.Option(metavar="NAME", help="The conversation it belongs to.")]
 EventTime = Annotated[
     str | None,
-    typer.Option(metavar="TIME", help="When it happened, if not now: ISO 8601 with a zone, 2026-11-30T12:00+03:00."),
+    typer.Option(metavar="TIME", help="When it happened, if not now: ISO 8601 with a zone, 2026-11-30T12:00:00+03:00."),
 ]
 Durable = Annotated[bool, typer.Option("--durable", help="Sync it at once, whatever its kind.")]
 ForceClock = Annotated[bool, typer.Option("--force-clock", help="Record although the clock seems to have jumped.")]

@@ -56,10 +56,10 @@ def create_journal(files: Files, layout: Layout, *, timeout: float, existing_key
     `existing_key` is the operator's word that the key at hand never signed anything: it then begins a first journal.
     """
     with agents_locked(files, layout, timeout):
-        if exists(files, layout.stream) and exists(files, layout.key_file):
-            return
         if existing_key:
             _begin(files, layout, _unused_key(files, layout), timeout)
+            return
+        if exists(files, layout.stream) and exists(files, layout.key_file):
             return
         _clear_unfinished(files, layout)
         key = new_key()

@@ -117,7 +117,7 @@ class Index:
         with self._guard:
             self._fresh, self._blocks = bytearray(), 0
         if not self._read_only:
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):
                 self._files.unlink(self.path)
 
     def seal(self, on_disk: int) -> None:

@@ -360,7 +360,11 @@ class Stream:
         mark = self._marked
         if mark is not None and mark[0].size <= self.log.synced:
             self._marked = None
-            self._write_head(*mark)
+            try:
+                self._write_head(*mark)
+            except BaseException:
+                self._marked = self._marked or mark  # it is still to be written, at the latest by `close`
+                raise
 
     def _write_head(self, link: Link, tree: Tree) -> None:
         """A head of what is on disk, and the index blocks it covers."""
@@ -377,7 +381,8 @@ class Stream:
             if not self._same_file():
                 return  # a rotation came first: these are not this chain's heads any more
             self.closed_through = save_head(self.files, self.path, self.key, head).closed_through
-            self.index.seal(link.size)
+            with contextlib.suppress(OSError):  # derived: what cannot be written stays in memory
+                self.index.seal(link.size)
 
     def save_head(self) -> None:
         """Write a head of everything so far, once it is on disk."""

@@ -59,6 +59,7 @@ WHILE_STARTING: Final = 6 << 20
 class Known:
     """A root that was noted elsewhere or earlier: the first `size` records of `chain` hash to `root` (hex).
 
+    A note that cannot be believed has no root, and its `name` says why.
     `unchecked` where there was no key to check its signature with.
     """
 
@@ -325,6 +326,8 @@ def _check_known(reports: list[Report], known: Sequence[Known]) -> Fault | None:
     by_chain = {report.walked.link.chain or _head_chain(report): report.walked for report in reports}
     for one in known:
         walked = by_chain.get(one.chain)
+        if not one.root:
+            return Fault(code=one.code, detail=one.name, chain=one.chain or None)
         if walked is None:
             return Fault(
                 code=one.code, detail=f"{one.name} is of chain {one.chain}, which is not here", chain=one.chain
