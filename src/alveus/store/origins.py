@@ -26,6 +26,7 @@ CREATE TABLE IF NOT EXISTS origin (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS origin_progress (chain TEXT PRIMARY KEY, size INTEGER NOT NULL, offset INTEGER NOT NULL);
 """
+_VERSION: Final = 1
 _DIGEST: Final = 16
 _AT_ONCE: Final = 10_000
 _MARK: Final = b'"origin":"'
@@ -77,7 +78,10 @@ class Origins:
         db = sqlite3.connect(self._path, timeout=10, isolation_level=None, check_same_thread=False)
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=NORMAL")
-        db.executescript(_SCHEMA)
+        if db.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+            if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise sqlite3.DatabaseError("it has tables that are not ours")
+            db.executescript(f"{_SCHEMA} PRAGMA user_version = {_VERSION};")
         self._path.chmod(0o600)
         return db
 

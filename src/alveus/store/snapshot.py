@@ -40,7 +40,10 @@ def save(files: Files, path: Path, key: Key, snapshot: Snapshot) -> None:
 
 def load(files: Files, path: Path, key: Key) -> Snapshot | None:
     """The saved snapshot, or None where there is none that this key sealed."""
-    data = read_whole(files, path, _LARGEST)
+    try:
+        data = read_whole(files, path, _LARGEST)
+    except OSError:
+        return None
     if data is None or not hmac.compare_digest(data[-_MAC:], key.mac(WORDS_DOMAIN, data[:-_MAC])):
         return None
     place, _, state = data[:-_MAC].partition(b"\n")

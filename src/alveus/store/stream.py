@@ -363,7 +363,7 @@ class Stream:
             try:
                 self._write_head(*mark)
             except BaseException:
-                self._marked = self._marked or mark  # it is still to be written, at the latest by `close`
+                self._marked = mark  # it is still to be written, at the latest by `close`
                 raise
 
     def _write_head(self, link: Link, tree: Tree) -> None:
