@@ -42,6 +42,7 @@ def contents(count: int, seed: int = 1) -> Iterator[str]:
 
 
 def timed(act: Callable[[], object]) -> float:
+    """Wall-clock seconds of one act."""
     start = time.perf_counter()
     act()
     return time.perf_counter() - start
@@ -57,6 +58,7 @@ def interleaved(runs: int, **acts: Callable[[], object]) -> dict[str, float]:
 
 
 def say(name: str, figure: str, ratio: float, demand: str) -> None:
+    """One line of the table."""
     print(f"{name:<44}{figure:<44}{ratio:>9.2f} ×   {demand}", flush=True)
 
 
@@ -117,7 +119,35 @@ def bench_append(folder: Path, records: int, runs: int) -> None:
 
     medians = interleaved(runs, naive=naive, ours=ours)
     figure = f"{records / medians['ours']:,.0f}/s, seed {records / medians['naive']:,.0f}/s"
-    say(f"append {records:,} without waiting for a sync", figure, medians["naive"] / medians["ours"], "≥ 0.8 (aim 1.5)")
+    say(
+        f"append {records:,} one by one, no sync waited for",
+        figure,
+        medians["naive"] / medians["ours"],
+        "≥ 0.8 (aim 1.5)",
+    )
+
+
+def bench_batches(folder: Path, records: int, runs: int) -> None:
+    """As imports append: 256 records a batch."""
+    drafts = [Draft(kind=Kind.OBSERVATION, content=text) for text in contents(records)]
+    rounds = iter(range(10**6))
+
+    def ours() -> None:
+        with Hippocampus.open(home=folder / f"batches{next(rounds)}", agent_id=AGENT) as memory:
+            for start in range(0, len(drafts), 256):
+                memory.record_many(drafts[start : start + 256])
+
+    def naive() -> None:
+        place = folder / f"naive{next(rounds)}"
+        place.mkdir()
+        journal = NaiveHippocampus(place, AGENT, KEY)
+        for draft in drafts:
+            journal.record("observation", draft.content)
+        journal.close()
+
+    medians = interleaved(runs, naive=naive, ours=ours)
+    figure = f"{records / medians['ours']:,.0f}/s, seed {records / medians['naive']:,.0f}/s"
+    say(f"append {records:,} in batches of 256", figure, medians["naive"] / medians["ours"], "≥ 0.8 (aim 1.5)")
 
 
 def bench_durable(folder: Path, records: int, runs: int) -> None:
@@ -180,6 +210,7 @@ def bench_large(folder: Path, records: int, runs: int) -> None:
 
 
 def measure(command: list[str]) -> tuple[float, float]:
+    """Seconds and peak megabytes, as a child tells them."""
     seconds, memory = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     return float(seconds), float(memory)
 
@@ -203,12 +234,13 @@ def child(name: str, home: str) -> None:
 
 
 def main() -> None:
+    """Run the tables that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, default=100_000)
     parser.add_argument("--durable", type=int, default=2_000)
     parser.add_argument("--large", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--only", choices=["verify", "append", "durable", "large"])
+    parser.add_argument("--only", choices=["verify", "append", "batches", "durable", "large"])
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
@@ -218,6 +250,7 @@ def main() -> None:
     tables: dict[str, tuple[Callable[[Path, int, int], None], int]] = {
         "verify": (bench_verify, args.records),
         "append": (bench_append, args.records // 5),
+        "batches": (bench_batches, args.records // 5),
         "durable": (bench_durable, args.durable),
         "large": (bench_large, args.large),
     }

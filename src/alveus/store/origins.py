@@ -80,7 +80,7 @@ class Origins:
         db.execute("PRAGMA synchronous=NORMAL")
         if db.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
             if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                raise sqlite3.DatabaseError("it has tables that are not ours")
+                raise _unavailable(sqlite3.DatabaseError("it has tables that are not ours"))
             db.executescript(f"{_SCHEMA} PRAGMA user_version = {_VERSION};")
         self._path.chmod(0o600)
         return db
