@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alveus import novelty as room
 from alveus.errors import InputError
 from alveus.journal.record import Novelty
 from alveus.novelty import (
@@ -25,6 +24,8 @@ from alveus.novelty import (
     parts,
     words,
 )
+from alveus.novelty import vocabulary as room
+from alveus.novelty.judgement import pack
 
 ROUTINE, NOVEL, SURPRISE = Novelty.ROUTINE, Novelty.NOVEL, Novelty.PREDICTION_ERROR
 
@@ -271,7 +272,7 @@ def test_a_damaged_state_is_refused_wherever_it_is_damaged(damage):
     bad = {
         "flip": [blob[:at] + bytes([blob[at] ^ 1]) + blob[at + 1 :] for at in range(len(blob))],
         "cut": [blob[:at] for at in range(len(blob))],
-        "other form": [room._pack({"format": "embed/1"}, b""), room._pack({"format": "words/1"}, b"")],
+        "other form": [pack({"format": "embed/1"}, b""), pack({"format": "words/1"}, b"")],
         "empty": [b"", b"\n", b" \n"],
     }
     for each in bad[damage]:

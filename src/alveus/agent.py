@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Final
 
 from alveus.clock import Clock, Ticker
-from alveus.errors import AlveusError, InputError, JournalError, NotFound, StoreError, StoreUncertain
+from alveus.drafts import account_of, check_draft, item_of, opening_of_chain
+from alveus.errors import AlveusError, JournalError, NotFound, StoreError, StoreUncertain
 from alveus.journal.chain import opening_of
 from alveus.journal.record import DURABLE_KINDS, Draft, Kind, Profile, SignedRecord, Source
-from alveus.journal.seal import Checked, digest, refused_field, seal
+from alveus.journal.seal import Checked, digest, seal
 from alveus.novelty import CACHE_SIZE, Embedder, EmbeddingNovelty, NoveltyJudge, Prepared, WordsNovelty
 from alveus.store import snapshot
 from alveus.store.creation import agents_locked, archives
@@ -44,8 +45,6 @@ RELOADS: Final = 5
 """Times that everything is opened again when another process replaces the files in between."""
 _PASSING: Final = frozenset({"stream_missing", "wrong_key", "bad_head", "head_missing", "key_missing", "fork_of_head"})
 """What a reader may meet for a moment while another process changes the key."""
-RESERVED: Final = ("hc", "closing", "opening")
-_OPTIONAL: Final = ("user", "session", "event_time", "origin", "part")
 
 
 class Stored(StrEnum):
@@ -300,12 +299,12 @@ class Agent:
 
     def _prelude(self, batch: Batch) -> list[Draft]:
         """What has to be written first: a successor's opening record, the accounts of torn tails."""
-        drafts = [_opening(self.closed[-1])] if batch.link.size == 0 and self.closed else []
+        drafts = [opening_of_chain(self.closed[-1])] if batch.link.size == 0 and self.closed else []
         self._torn += self.stream.torn
         self.stream.torn.clear()
         for torn in self._torn:
-            account = _account_of(torn)
-            if not self.find_item(account):
+            account = account_of(torn)
+            if not self.finditem_of(account):
                 drafts.append(account)
         self._torn.clear()
         return drafts
@@ -417,11 +416,11 @@ class Agent:
                     self._origins.read(chain, stream.forwards(offset), size, end=end, on_disk=synced)
             return self._origins
 
-    def find_item(self, draft: Draft) -> dict[bytes, SignedRecord]:
+    def finditem_of(self, draft: Draft) -> dict[bytes, SignedRecord]:
         """The records that hold the draft's item, by the digest of their content. Under the lock."""
         origins = self._catch_up_origins()
         for _ in range(2):
-            known = origins.find(*_item(draft))
+            known = origins.find(*item_of(draft))
             records = {value: self._record_at(place.chain, place.offset, draft) for value, place in known.items()}
             if None not in records.values():
                 return {value: record for value, record in records.items() if record is not None}
@@ -437,7 +436,7 @@ class Agent:
         record = checked.record() if checked is not None else None
         if record is None or record.hc is None:
             return None
-        return record if _item(record.hc) == _item(draft) else None
+        return record if item_of(record.hc) == item_of(draft) else None
 
 
 class _Request:
@@ -478,8 +477,8 @@ class _Writing:
         """Seal the draft at the end of the batch, unless its item is known with this very content."""
         status = Stored.NEW
         if draft.origin is not None:
-            item = _item(draft)
-            held = self._fresh.setdefault(item, {}) or self._agent.find_item(draft)
+            item = item_of(draft)
+            held = self._fresh.setdefault(item, {}) or self._agent.finditem_of(draft)
             value = digest_of(draft.content)
             if value in held:
                 return Outcome(status=Stored.KNOWN, record=held[value])
@@ -526,69 +525,3 @@ class _Writing:
     def learn(self) -> None:
         """The batch is written: what was learned from it stands."""
         self._trial.accept()
-
-
-def _item(of: Draft | Profile) -> tuple[str, int]:
-    """What makes two drafts the same item of a source: the origin and, of a split content, the part's number."""
-    return of.origin or "", of.part[0] if of.part else 0
-
-
-def check_draft(draft: Draft) -> None:
-    """Raises InputError unless the draft can be recorded as it is."""
-    if not isinstance(draft.content, str):
-        raise InputError("the content is not text", hint="pass a string")
-    for name in RESERVED:
-        if name in draft.metadata:
-            raise InputError(f"the metadata key {name!r} is reserved", code="reserved_key", hint="use another key")
-    if (
-        draft.origin is None
-        and draft.session is None
-        and draft.user is None
-        and draft.event_time is None
-        and draft.part is None
-    ):
-        return
-    given: dict[str, object] = {name: value for name in _OPTIONAL if (value := getattr(draft, name)) is not None}
-    if draft.part is not None:
-        given["part"] = list(draft.part)
-    refused = refused_field(given)
-    if refused is not None:
-        raise InputError(
-            f"{refused} {given[refused]!r} is not acceptable", code="bad_field", hint=_FIELD_HINTS[refused]
-        )
-
-
-_NAME_HINT: Final = "1 to 1024 characters, no control characters"
-_FIELD_HINTS: Final = {
-    "user": _NAME_HINT,
-    "session": _NAME_HINT,
-    "origin": _NAME_HINT,
-    "event_time": "an ISO 8601 instant with its zone, such as 2026-11-30T12:00:00+03:00",
-    "part": "two whole numbers (i, n) with 1 <= i <= n",
-}
-
-
-def _opening(before: Stream) -> Draft:
-    link = before.link
-    opening = {
-        "prev_chain": link.chain,
-        "prev_root": before.tree.root().hex(),
-        "prev_size": link.size,
-        "prev_last_id": link.last_id,
-    }
-    return Draft(
-        kind=Kind.IDENTITY_CHANGE,
-        content=f"The journal opens here; it continues chain {link.chain}.",
-        metadata={"opening": opening},
-        src=Source.SYSTEM,
-    )
-
-
-def _account_of(torn: Torn) -> Draft:
-    return Draft(
-        kind=Kind.ERROR,
-        content=f"{torn.size} bytes at the end of the journal were no whole record and were set aside in {torn.name}.",
-        metadata={"torn": {"bytes": torn.size, "file": torn.name, "sha256": torn.sha256}},
-        src=Source.SYSTEM,
-        origin=f"alveus:torn:{torn.name}",
-    )

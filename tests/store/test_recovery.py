@@ -9,7 +9,8 @@ from scenes import AGENT
 from simulator import MUTATING, Faulty, Spoil
 
 from alveus import AlveusError, ChainState, Hippocampus, JournalError, StoreError
-from alveus.store.files import DISK
+from alveus.journal.seal import Key
+from alveus.store.files import DISK, create
 
 
 @pytest.fixture
@@ -213,13 +214,15 @@ def test_a_running_writer_meets_what_a_killed_one_left(bench):
 
 def test_a_journal_that_was_cut_while_it_was_open_fails_closed(bench):
     """A stream that becomes shorter than what this process has seen is damage; nothing is written over it."""
-    with Hippocampus.open(home=bench.home, agent_id=AGENT) as memory:
-        memory.record("decision", "seen")
-        bench.lines = bench.lines[:4]
-        before = bench.stream.read_bytes()
-        with pytest.raises(AlveusError):
-            memory.record("decision", "refused")
-        assert bench.stream.read_bytes() == before
+    memory = Hippocampus.open(home=bench.home, agent_id=AGENT)
+    memory.record("decision", "seen")
+    bench.lines = bench.lines[:4]
+    before = bench.stream.read_bytes()
+    for act in (lambda: memory.record("decision", "refused"), memory.close):
+        with pytest.raises(AlveusError) as caught:
+            act()
+        assert caught.value.code == "short_of_head"
+    assert bench.stream.read_bytes() == before
 
 
 def test_a_journal_restored_from_a_backup_under_an_open_writer(bench):
@@ -241,9 +244,6 @@ def test_a_rotated_journal_with_junk_behind_its_closing_record(home):
     """A crash during a change of key, and damage behind the closing record: the junk is set aside, the change finished."""
     with Hippocampus.open(home=home, agent_id=AGENT) as memory:
         memory.record("decision", "one")
-        from alveus.journal.seal import Key
-        from alveus.store.files import create
-
         key = Key(bytes(range(32)))
         key.hand_over(lambda secret: create(DISK, memory.layout.old_key(key.kid), secret))
         memory._agent.close_chain(key.kid, "c5" * 16)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from alveus.agent import check_draft
+from alveus.drafts import check_draft
 from alveus.errors import InputError, JournalError, WitnessError
 from alveus.journal import canonical
 from alveus.journal.anchor import make_anchor
