@@ -240,6 +240,7 @@ class Agent:
         self._append([draft], durable=True, force_clock=False)
 
     def _append(self, drafts: Sequence[Draft], *, durable: bool, force_clock: bool) -> list[Outcome]:
+        self.stream.check_writable()
         if self._torn or any(draft.origin is not None for draft in drafts):
             self._catch_up_origins()
         if self._to_embed:

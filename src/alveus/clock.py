@@ -85,7 +85,8 @@ class Ticker:
                 code="clock_jump",
                 hint="set the clock; if it is right now, record once with --force-clock (force_clock=True)",
             )
-        self._wall, self._steady = wall, steady
+        if ahead >= 0 or force:  # a clock that was set back and returns has not jumped
+            self._wall, self._steady = wall, steady
         return int(wall)
 
 

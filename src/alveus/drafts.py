@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from alveus.errors import InputError
@@ -22,6 +23,8 @@ def check_draft(draft: Draft) -> None:
     """Raises InputError unless the draft can be recorded as it is."""
     if not isinstance(draft.content, str):
         raise InputError("the content is not text", hint="pass a string")
+    if not isinstance(draft.metadata, Mapping):
+        raise InputError("the metadata is not an object", hint="pass a mapping with string keys")
     for name in RESERVED:
         if name in draft.metadata:
             raise InputError(f"the metadata key {name!r} is reserved", code="reserved_key", hint="use another key")

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from alveus.agent import Stored, check_draft
+from alveus.agent import Stored
+from alveus.drafts import check_draft
 from alveus.journal.record import Draft, SignedRecord
 
 _Item = tuple[str, int]
