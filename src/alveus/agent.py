@@ -332,12 +332,13 @@ class Agent:
         options = self.options
         saved = snapshot.load(self.files, beside(self.layout.stream, ".words"), self.stream.key)
         judge = self._judge_in(saved)
-        if saved is not None and judge is not None:
+        if saved is not None and judge is not None and not judge.notes:
             self.judge = judge
             starts = [(self.stream, place_of(self.stream, saved.size))]
         else:
             embedding = EmbeddingNovelty(options.embedder) if options.embedder is not None else None
-            self.judge = NoveltyJudge(WordsNovelty(options.words_window), embedding)
+            notes = judge.notes if judge is not None else ()
+            self.judge = NoveltyJudge(WordsNovelty(options.words_window), embedding, notes=notes)
             starts = self.past.newest(options.words_window)
         for stream, start in starts:
             for _, line in stream.forwards(start):
@@ -347,12 +348,11 @@ class Agent:
         self._saved_at = self.judge.next_seq
 
     def _judge_in(self, saved: snapshot.Snapshot | None) -> NoveltyJudge | None:
-        """The saved judge, where it is of this journal, and of this window and embedder."""
+        """The saved judge, where it is of this journal; its notes say what of it does not fit this opening."""
         link = self.stream.link
         if saved is None or saved.chain != link.chain or saved.size > link.size or not self._is_prefix(saved):
             return None
-        judge = NoveltyJudge.load(saved.state, window=self.options.words_window, embedder=self.options.embedder)
-        return None if judge.notes else judge
+        return NoveltyJudge.load(saved.state, window=self.options.words_window, embedder=self.options.embedder)
 
     def _is_prefix(self, saved: snapshot.Snapshot) -> bool:
         """Whether the journal still begins with what the snapshot was taken of."""

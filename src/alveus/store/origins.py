@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -19,13 +20,15 @@ from typing import Final
 from alveus.errors import StoreError
 from alveus.journal import canonical
 
-_SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS origin (
-    name TEXT NOT NULL, part INTEGER NOT NULL, digest BLOB NOT NULL, chain TEXT NOT NULL, offset INTEGER NOT NULL,
-    PRIMARY KEY (name, part, digest)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS origin_progress (chain TEXT PRIMARY KEY, size INTEGER NOT NULL, offset INTEGER NOT NULL);
-"""
+_TABLES: Final = (
+    """CREATE TABLE origin (
+        name TEXT NOT NULL, part INTEGER NOT NULL, digest BLOB NOT NULL, chain TEXT NOT NULL, offset INTEGER NOT NULL,
+        PRIMARY KEY (name, part, digest)
+    ) WITHOUT ROWID""",
+    "CREATE TABLE origin_progress (chain TEXT PRIMARY KEY, size INTEGER NOT NULL, offset INTEGER NOT NULL)",
+)
+_PATIENCE: Final = 10.0
+_PAUSE: Final = 0.005
 _VERSION: Final = 1
 _DIGEST: Final = 16
 _AT_ONCE: Final = 10_000
@@ -53,6 +56,37 @@ def _unavailable(error: sqlite3.Error) -> StoreError:
     )
 
 
+def _to_wal(db: sqlite3.Connection) -> None:
+    """Write-ahead logging. SQLite does not wait here for others who do the same, so we do."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
+
+
+def _make_tables(db: sqlite3.Connection) -> None:
+    if db.execute("PRAGMA user_version").fetchone()[0] == _VERSION:
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if db.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+            if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise _unavailable(sqlite3.DatabaseError("it has tables that are not ours"))
+            for table in _TABLES:
+                db.execute(table)
+            db.execute(f"PRAGMA user_version = {_VERSION}")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
 class Origins:
     """The origins of one agent, all chains together. Not to be used by a forked child (`pid`)."""
 
@@ -75,13 +109,14 @@ class Origins:
             return self._open()
 
     def _open(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self._path, timeout=10, isolation_level=None, check_same_thread=False)
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=NORMAL")
-        if db.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
-            if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                raise _unavailable(sqlite3.DatabaseError("it has tables that are not ours"))
-            db.executescript(f"{_SCHEMA} PRAGMA user_version = {_VERSION};")
+        db = sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+        try:
+            _to_wal(db)
+            db.execute("PRAGMA synchronous=NORMAL")
+            _make_tables(db)
+        except BaseException:
+            db.close()
+            raise
         self._path.chmod(0o600)
         return db
 
