@@ -156,6 +156,8 @@ def _lines_of_day(stream: Stream, day: date) -> Iterator[tuple[bytes, int]]:
         try:
             view = stream.index.view()
             first, after = view.first_of(day), view.first_of(day + timedelta(days=1))
+            while first > 0 and view.entry(first - 1).kind is None:
+                first -= 1  # an unreadable line stands under the day before it, and may be of this one
         except IndexDamaged:
             stream.rebuild_index()
             continue
