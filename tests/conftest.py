@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the helpers `simulator` and `forge`: tests are not a package
 
-from simulator import Clock, SimulatedDisk  # noqa: E402
+from simulator import Clock, SimulatedDisk
 
 settings.register_profile(
     "alveus",

@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from simulator import Clock, Crash, Faulty, SimulatedDisk
-
 from alveus import AlveusError, ChainState, Draft, Hippocampus, Kind, SignedRecord, StoreError, StoreUncertain
 from alveus import agent as agent_module
 from alveus.journal.record import DURABLE_KINDS
 from alveus.store import index, stream
 from alveus.store.files import Files
 from alveus.store.log import Log, Moved
+from simulator import Clock, Crash, Faulty, SimulatedDisk
 
 AGENT = "river"
 DAY = "2026-01-01"

@@ -22,7 +22,8 @@ TEXTS = st.text(
 )
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30)
 KEYS = st.one_of(
-    st.sampled_from(["a", "gz", "h", "hb", "hd", "i", "z", "Z", "0", "-", "__proto__", "ключ", "\ue000", "😀", ""]), TEXTS
+    st.sampled_from(["a", "gz", "h", "hb", "hd", "i", "z", "Z", "0", "-", "__proto__", "ключ", "\ue000", "😀", ""]),
+    TEXTS,
 ).filter(lambda key: key != "hc")
 NUMBERS = st.one_of(
     st.integers(-(2**53) + 1, 2**53 - 1),
@@ -71,7 +72,10 @@ def linked(many: Iterable[dict[str, Any]]) -> list[bytes]:
 
 def follow(last: Sealed | None, number: int, draft: dict[str, Any]) -> Sealed:
     """The next record after `last`."""
-    profile = {name: draft[name] for name in ("novelty", "by", "src", "user", "session", "event_time", "origin", "part", "clock")}
+    profile = {
+        name: draft[name]
+        for name in ("novelty", "by", "src", "user", "session", "event_time", "origin", "part", "clock")
+    }
     return seal(
         KEY,
         agent_id=AGENT,
@@ -149,4 +153,3 @@ def looks(walked: chain.Walked) -> tuple[Any, ...]:
     days = {day: (tuple(tally.ids), tuple(tally.novelty.items())) for day, tally in walked.days.items()}
     fault = walked.fault and (walked.fault.code, walked.fault.line, walked.fault.offset)
     return walked.link, walked.tree.root(), walked.tree.end, walked.roots, days, walked.tail, fault
-

@@ -457,9 +457,7 @@ def _foldings(inode: Inode) -> list[dict[str, Inode]]:
     return found
 
 
-def images(
-    disk: SimulatedDisk, *, every_byte: bool = False, more: int = 8, seed: int = 0
-) -> Iterator[SimulatedDisk]:
+def images(disk: SimulatedDisk, *, every_byte: bool = False, more: int = 8, seed: int = 0) -> Iterator[SimulatedDisk]:
     """The disks a power cut at this moment may leave.
 
     Each file and each folder in every shape it can have, with all others once at their least and once at their most,

@@ -6,11 +6,11 @@ import shutil
 from datetime import date
 
 import pytest
-from forge import canonical
-from scenes import AGENT
 
 from alveus import AlveusError, ChainState, Hippocampus, InputError, JournalError, NotFound
 from alveus.store import anchors as anchor_room
+from forge import canonical
+from scenes import AGENT
 
 DAYS = ["2026-01-01", "2026-01-02", "2026-01-04"]
 
@@ -95,7 +95,9 @@ def test_a_day_without_records(memory, day):
     assert not (memory.folder / "anchors" / day).exists()
 
 
-@pytest.mark.parametrize("day", ["", "yesterday", "2026-02-30", "2026-1-1", "../2026-01-01", "2026-01-01T00:00:00", "٢٠٢٦-01-01"])
+@pytest.mark.parametrize(
+    "day", ["", "yesterday", "2026-02-30", "2026-1-1", "../2026-01-01", "2026-01-01T00:00:00", "٢٠٢٦-01-01"]
+)
 def test_what_is_no_day(memory, day):
     """A day has one spelling; nothing else becomes a folder's name."""
     with pytest.raises(InputError):

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from forge import KEY, Bench, basic_lines, canonical, head_bytes, sealed
-from scenes import AGENT
 
 from alveus import AlveusError, ChainState, Hippocampus, Kind, StoreError
 from alveus.hippocampus import verify_layout
 from alveus.store.files import DISK
 from alveus.store.layout import make_layout
+from forge import KEY, Bench, basic_lines, canonical, head_bytes, sealed
+from scenes import AGENT
 
 GAPS = {
     "order_of_twins",
@@ -181,7 +181,9 @@ def test_what_counts_is_never_dropped_on_the_word_of_an_unsigned_novelty(bench):
     """Decisions, identity changes, transfers and errors are loaded although the file calls them routine."""
     with Hippocampus.open(home=bench.home, agent_id=AGENT) as memory:
         kinds = [record.kind for record in memory.selective_load(10_000)]
-        assert kinds == [kind for kind in [*Kind, *Kind] if kind in {"decision", "identity_change", "transfer", "error"}]
+        assert kinds == [
+            kind for kind in [*Kind, *Kind] if kind in {"decision", "identity_change", "transfer", "error"}
+        ]
         assert len(memory.selective_load(10_000, include_routine=True)) == 12
         assert "decision" in memory.context("nothing of it", 2000).text
 

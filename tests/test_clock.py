@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scenes import AGENT
-from simulator import Clock
 
 from alveus import Hippocampus, StoreError
 from alveus.clock import SystemClock, Ticker, format_time, parse_time
+from scenes import AGENT
+from simulator import Clock
 
 
 @pytest.fixture

@@ -2,10 +2,12 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -287,7 +289,9 @@ def test_a_forked_child_opens_anew(home):
                 status = 1
                 with contextlib.suppress(BaseException):
                     for number in range(50):
-                        memory.record("decision" if number % 5 == 0 else "state", f"w{name}-{number}", origin=f"t:{name}:{number}")
+                        memory.record(
+                            "decision" if number % 5 == 0 else "state", f"w{name}-{number}", origin=f"t:{name}:{number}"
+                        )
                     memory.flush()
                     status = 0
                 os._exit(status)
@@ -394,3 +398,137 @@ def test_a_reader_does_not_gather_the_journal_in_memory(home):
         time.sleep(0.2)  # the idle writer's background sync
         for one in (reader, idle):
             assert len(one._agent.stream.log._pending) < 600
+
+
+def test_threads_share_a_reader(home):
+    """Threads that use one read-only instance while a writer works each see a whole prefix of the journal."""
+    files = Faulty(Disk())
+    with (
+        Hippocampus.open(home=home, agent_id="river") as memory,
+        Hippocampus.open(home=home, agent_id="river", read_only=True, files=files) as reader,
+    ):
+        threads = []
+
+        def while_another_reads(call, act, files, arguments):
+            data = act()
+            if call.kind == "read" and not threads:
+                threads.append(threading.Thread(target=reader.size))
+                threads[0].start()
+                threads[0].join(0.3)  # it may have to wait for us
+            return data
+
+        for number in range(3):
+            memory.record("decision", f"w0-{number}")
+            threads.clear()
+            files.fault = while_another_reads
+            assert [record.hc.seq for record in reader.iter_records()] == list(range(number + 1))
+            threads[0].join(20)
+            files.fault = None
+        stream = reader._agent.stream
+        assert (stream.link.size, stream.tree.end, stream.index.count) == (3, 3, 3)
+        assert [record.hc.seq for record in reader.iter_records(newest_first=True)] == [2, 1, 0]
+
+
+def wait_until(true):
+    """Until another thread has come that far."""
+    for _ in range(5000):
+        if true():
+            return
+        time.sleep(0.001)
+    raise AssertionError("it did not come that far")
+
+
+@pytest.mark.parametrize("first", ["rotate", "record"])
+def test_a_record_that_waits_beside_a_rotation_of_the_same_instance(home, first):
+    """Threads that wait together are written together; but nothing is ever written behind a closing record."""
+    with Hippocampus.open(home=home, agent_id="river") as memory:
+        memory.record("decision", "w0-0")
+        acts = [memory.rotate, lambda: memory.record("decision", "w1-0"), lambda: memory.record("state", "w2-0")]
+        acts = acts if first == "rotate" else acts[::-1]
+        agent, threads = memory._agent, []
+        with agent._writing:
+            for number, act in enumerate(acts):
+                threads.append(threading.Thread(target=act))
+                threads[-1].start()
+                wait_until(lambda number=number: len(agent._waiting) > number)
+        for thread in threads:
+            thread.join(30)
+        assert memory.verify_chain(), memory.verify_chain().fault
+        memory.record("decision", "w0-1")
+    check(home, ["w0-0", "w1-0", "w2-0", "w0-1"])
+
+
+def test_threads_record_while_one_of_them_rotates(home):
+    """Threads of one instance record, import and change the key side by side: no error, no loss, one past."""
+    with Hippocampus.open(home=home, agent_id="river") as memory:
+
+        def act(name):
+            for number in range(40):
+                memory.record(
+                    "decision" if number % 4 == 0 else "state", f"w{name}-{number}", origin=f"t:{name}:{number}"
+                )
+                if name == 0 and number % 8 == 0:
+                    memory.rotate()
+                if name == 1 and number % 10 == 0:
+                    assert memory.verify_chain(), memory.verify_chain().fault
+
+        run_threads(5, act)
+        assert len(memory.verify_chain().chains) == 6
+    check(home, [f"w{name}-{number}" for name in range(5) for number in range(40)])
+
+
+def test_a_child_forked_while_another_thread_writes(home):
+    """A fork in the middle of other threads' work leaves a child that can record; it waits for no thread it does not have."""
+    with Hippocampus.open(home=home, agent_id="river") as memory:
+        done = threading.Event()
+        count = 0
+
+        def write():
+            nonlocal count
+            while not done.is_set():
+                memory.record("state", f"w0-{count}")
+                count += 1
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        expected = []
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of this very thing
+                for name in range(1, 6):
+                    child = os.fork()
+                    if child == 0:
+                        signal.alarm(20)
+                        status = 1
+                        with contextlib.suppress(BaseException):
+                            memory.record("decision", f"w{name}-0")
+                            status = 0
+                        os._exit(status)
+                    assert os.waitpid(child, 0)[1] == 0
+                    expected.append(f"w{name}-0")
+        finally:
+            done.set()
+            thread.join()
+    check(home, [*expected, *(f"w0-{number}" for number in range(count))])
+
+
+def test_many_threads_wait_for_a_lock_no_longer_than_one(home):
+    """Threads that meet another process's lock together are told together, in the time that one waits."""
+    with (
+        Hippocampus.open(home=home, agent_id="river") as holder,
+        Hippocampus.open(home=home, agent_id="river", lock_timeout=0.3) as memory,
+    ):
+        outcomes = []
+
+        def act(name):
+            try:
+                memory.record("decision", f"w{name}-0")
+            except Locked as error:
+                outcomes.append(error.code)
+
+        with holder._agent.stream.log.locked():
+            began = time.monotonic()
+            run_threads(8, act)
+            assert time.monotonic() - began < 1.5
+        assert outcomes == ["locked"] * 8
+        assert memory.size() == 0

@@ -8,11 +8,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from scenes import AGENT
-from simulator import Faulty, SimulatedDisk, Spoil
 
 import alveus
 from alveus import AlveusError, Hippocampus, NotFound, StoreError
+from scenes import AGENT
+from simulator import Faulty, SimulatedDisk, Spoil
 
 SOURCE = str(Path(alveus.__file__).parent.parent)
 
@@ -41,7 +41,8 @@ memory.record("state", "last")
 
 
 @pytest.mark.parametrize(
-    "environment", [{"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0"}, {"LC_ALL": "POSIX"}, {"PYTHONIOENCODING": "cp1251"}]
+    "environment",
+    [{"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0"}, {"LC_ALL": "POSIX"}, {"PYTHONIOENCODING": "cp1251"}],
 )
 def test_texts_do_not_depend_on_the_locale(home, tmp_path, environment):
     """Under LANG=C and a console of another code page the same bytes are written and read."""

@@ -4,13 +4,13 @@ import random
 import re
 
 import pytest
-from forge import Bench
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scenes import AGENT
 
 from alveus import Draft, Hippocampus, InputError, Kind
 from alveus.recall import fold
+from forge import Bench
+from scenes import AGENT
 
 WORDS = ["deploy", "сервер", "Казань", "build", "error", "план", "ёлка", "😀", "a", "0"]
 
@@ -135,7 +135,11 @@ def test_whole_matches_come_newest_first_and_before_partial_ones(memory):
     memory.record("state", "gamma and alpha apart from beta")
     memory.record("state", "alpha beta gamma, the second")
     contents = [record.content for record in memory.pattern_completion("alpha beta gamma", 3)]
-    assert contents == ["alpha beta gamma, the second", "alpha beta gamma, the first", "gamma and alpha apart from beta"]
+    assert contents == [
+        "alpha beta gamma, the second",
+        "alpha beta gamma, the first",
+        "gamma and alpha apart from beta",
+    ]
     assert [record.content for record in memory.pattern_completion("alpha beta gamma", 1)] == contents[:1]
 
 
@@ -210,7 +214,11 @@ def test_spoiled_records_do_not_take_the_places_of_good_ones(home):
         for number in range(6):
             memory.record("observation", f"something else and {number:04}")
         for number in range(1, 7):
-            spoil(memory, number, content="password policy: no "[:23].ljust(23, "!")[: len(f"something else and {number:04}")])
+            spoil(
+                memory,
+                number,
+                content="password policy: no "[:23].ljust(23, "!")[: len(f"something else and {number:04}")],
+            )
         found = memory.pattern_completion("password policy", 2)
         assert [record.content for record in found] == ["the true password policy"]
         assert len(found.left_out) == 6
@@ -223,7 +231,13 @@ def test_a_deep_or_odd_line_on_disk_brings_no_reader_down(home):
         memory.record("decision", "second")
     bench = Bench.of(home)
     size = len(bench.lines[0])
-    for junk in (b"[" * size, b'{"content":' * (size // 11), ('{"é":' + "[" * 4000).encode(), b"\xff" * size, b" " * size):
+    for junk in (
+        b"[" * size,
+        b'{"content":' * (size // 11),
+        ('{"é":' + "[" * 4000).encode(),
+        b"\xff" * size,
+        b" " * size,
+    ):
         bench.replace(0, junk[:size].ljust(size, b" "))
         for read_only in (True, False):
             with Hippocampus.open(home=home, agent_id=AGENT, read_only=read_only) as memory:
@@ -257,7 +271,9 @@ def test_one_over_size_record_does_not_empty_the_pack(memory):
     assert "PostgreSQL" in pack.text
 
 
-@pytest.mark.parametrize("text", ["кириллица и ещё немного ", "😀😀😀", "漢字かな交じり文", "1234567890!?;:", "plain english words "])
+@pytest.mark.parametrize(
+    "text", ["кириллица и ещё немного ", "😀😀😀", "漢字かな交じり文", "1234567890!?;:", "plain english words "]
+)
 def test_tokens_are_not_underestimated(home, text):
     """The estimate follows the script: four characters a token hold for English only."""
     with Hippocampus.open(home=home, agent_id=AGENT) as memory:

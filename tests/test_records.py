@@ -5,12 +5,11 @@ from types import MappingProxyType
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from scenes import AGENT
-from shapes import METADATA, NAMES, TEXTS
 
 from alveus import AlveusError, Draft, Hippocampus, InputError, Kind, NotFound, Source, StoreError
 from alveus.journal.record import MAX_LINE
+from scenes import AGENT
+from shapes import METADATA, NAMES, TEXTS
 
 
 @pytest.fixture
@@ -135,9 +134,7 @@ def test_names_that_the_format_holds(memory, value):
     assert memory.verify_chain()
 
 
-@pytest.mark.parametrize(
-    "content", ["\ud800", "a\udc00b", "\udfff\ud800"], ids=["high", "low", "turned"]
-)
+@pytest.mark.parametrize("content", ["\ud800", "a\udc00b", "\udfff\ud800"], ids=["high", "low", "turned"])
 def test_lone_surrogates(memory, content):
     """Text that no UTF-8 file can hold is refused, as content, key or name; the error says what to do."""
     assert "surrogate" in refused(memory, "state", content).message
@@ -295,3 +292,33 @@ def test_a_closed_instance_says_so(home):
     memory.close()
     with Hippocampus.open(home=home, agent_id=AGENT) as memory:
         assert memory.size() == 1
+
+
+class Broken:
+    """An embedder with a long name that fails."""
+
+    id, revision, dims = "m" * 190, "r" * 190, 3
+
+    def encode(self, texts):
+        """Never works."""
+        raise RuntimeError("the words of the content must not get into the journal this way")
+
+    def calibration(self, cosine):
+        """See `Embedder`."""
+        return cosine
+
+
+@pytest.mark.parametrize("length", [1, 80, 190, 200])
+def test_an_embedder_cannot_make_the_writer_write_what_it_would_not_read(home, length):
+    """However an embedder is called and whatever it does, a record is written that verifies, or refused as a call."""
+    embedder = Broken()
+    embedder.id, embedder.revision = "m" * length, "r" * length
+    try:
+        with Hippocampus.open(home=home, agent_id=AGENT, embedder=embedder) as memory:
+            record = memory.record("decision", "one")
+            assert len(record.hc.by) <= 200
+            assert "RuntimeError" not in record.content + record.hc.by
+            assert memory.verify_chain().size == 1
+    except InputError as error:
+        assert length > 80
+        assert error.hint

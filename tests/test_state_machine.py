@@ -9,11 +9,11 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from alveus import AlveusError, ChainState, Draft, Hippocampus, InputError, Kind, NotFound, Stored, StoreError
+from alveus.journal.record import DURABLE_KINDS
 from scenes import AGENT, quicken
 from simulator import Clock, Faulty, SimulatedDisk, images
-
-from alveus import AlveusError, ChainState, Draft, Hippocampus, InputError, Kind, NotFound, StoreError, Stored
-from alveus.journal.record import DURABLE_KINDS
 
 DAY = timedelta(days=1)
 

@@ -18,10 +18,11 @@ from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from typing import Final
+from weakref import WeakSet
 
 from alveus.clock import Clock, Ticker
 from alveus.drafts import account_of, check_draft, item_of, opening_of_chain
-from alveus.errors import AlveusError, JournalError, NotFound, StoreError, StoreUncertain
+from alveus.errors import AlveusError, InputError, JournalError, NotFound, StoreError, StoreUncertain
 from alveus.journal.chain import opening_of
 from alveus.journal.record import DURABLE_KINDS, Draft, Kind, Profile, SignedRecord, Source
 from alveus.journal.seal import Checked, digest, seal
@@ -41,6 +42,8 @@ from alveus.store.vectors import Vectors
 SNAPSHOT_RECORDS: Final = 4096
 SNAPSHOT_AT_CLOSE: Final = 256
 _EMBED_AT_ONCE: Final = 256
+_OF_ONE: Final = (InputError, JournalError)
+"""Errors that speak of one request, and not of the disk or the lock that all share."""
 RELOADS: Final = 5
 """Times that everything is opened again when another process replaces the files in between."""
 _PASSING: Final = frozenset({"stream_missing", "wrong_key", "bad_head", "head_missing", "key_missing", "fork_of_head"})
@@ -93,12 +96,11 @@ class Agent:
         self.options = options
         self.ticker = Ticker(options.clock)
         self._origins: Origins | None = None
-        self._origins_guard = threading.RLock()
         self._torn: list[Torn] = []
         self._to_embed: deque[str] = deque(maxlen=CACHE_SIZE)
-        self._waiting: deque[_Request] = deque()
-        self._writing = threading.RLock()
+        self.renew_locks()
         self._opened: list[Stream] = []
+        _agents.add(self)
         try:
             self._begin()
         except BaseException:
@@ -167,6 +169,12 @@ class Agent:
     def _open(self, path: Path, kid: str, *, read_only: bool) -> Stream:
         key = self.ring.get_required(kid)
         return Stream(path, self.files, key, self.layout.agent_id, read_only=read_only, timeout=self.options.timeout)
+
+    def renew_locks(self) -> None:
+        """Locks that no other thread of this process can hold: at the beginning, and in a forked child."""
+        self._waiting: deque[_Request] = deque()
+        self._writing = threading.RLock()
+        self._origins_guard = threading.RLock()
 
     def refresh(self) -> None:
         """See what others have appended."""
@@ -267,7 +275,7 @@ class Agent:
         try:
             self._write(requests)
         except (AlveusError, OSError, Moved) as error:
-            if len(requests) > 1 and isinstance(error, AlveusError) and not isinstance(error, StoreUncertain):
+            if len(requests) > 1 and (isinstance(error, _OF_ONE) or getattr(error, "code", "") == "clock_jump"):
                 for request in requests:
                     self._write_requests([request])
                 return
@@ -280,22 +288,23 @@ class Agent:
 
     def _write(self, requests: list[_Request]) -> None:
         with self.stream.batch() as batch:
-            if batch.link.closing is not None:
+            if batch.is_closed():
                 raise Moved
             writing = _Writing(self, batch)
             if self._torn or self.stream.torn or not batch.link.size:
                 for draft in self._prelude(batch):
                     writing.add(draft, Prepared(), force_clock=False)
-            made = [
-                [
-                    writing.add(draft, ready, force_clock=request.force_clock)
-                    for draft, ready in zip(request.drafts, request.prepared, strict=True)
-                ]
-                for request in requests
-            ]
+            made = []
+            for request in requests:
+                if batch.is_closed():
+                    break  # nothing stands behind a closing record: the others go to the chain that continues it
+                drafts = zip(request.drafts, request.prepared, strict=True)
+                made.append([writing.add(draft, ready, force_clock=request.force_clock) for draft, ready in drafts])
             count = batch.commit()
             writing.learn()
-        for request, outcomes in zip(requests, made, strict=True):
+        for request in requests[len(made) :]:
+            request.error = Moved()
+        for request, outcomes in zip(requests, made, strict=False):
             request.outcomes, request.count, request.stream = outcomes, count, self.stream
 
     def _prelude(self, batch: Batch) -> list[Draft]:
@@ -526,3 +535,14 @@ class _Writing:
     def learn(self) -> None:
         """The batch is written: what was learned from it stands."""
         self._trial.accept()
+
+
+_agents: WeakSet[Agent] = WeakSet()
+
+
+def _renew_locks() -> None:
+    for agent in _agents:
+        agent.renew_locks()
+
+
+os.register_at_fork(after_in_child=_renew_locks)

@@ -6,13 +6,13 @@ import shutil
 import uuid
 
 import pytest
-from forge import KEY, Bench, basic_lines, canonical, head_bytes, kid_of, profile_lines, sealed
 
 from alveus import AlveusError, ChainState, Hippocampus, Kind
 from alveus.hippocampus import verify_layout
 from alveus.journal.seal import Key
 from alveus.store.files import DISK
 from alveus.store.layout import make_layout
+from forge import KEY, Bench, basic_lines, canonical, head_bytes, kid_of, profile_lines, sealed
 
 N = 8
 MIDDLE = 4
@@ -759,7 +759,7 @@ def respelled(line, old, new):
         (b'"number":4', b'"number":"' + b"x" * (1 << 20) + b'"'),
         (b'"nested":', b"'nested':"),
         (b"true", b"True"),
-        (b'null', b'undefined'),
+        (b"null", b"undefined"),
     ],
 )
 def test_whitespace_and_escape_variants(bench, old, new):

@@ -4,15 +4,33 @@ import random
 from itertools import takewhile
 
 import pytest
-from shapes import AGENT, KEY, forty, looks, walk, walk_by_the_rules
 
 from alveus.journal.chain import Link, judge_head
 from alveus.journal.chain import walk as chain_walk
 from alveus.journal.head import Head, make_head
 from alveus.store import lines as store_lines
+from shapes import AGENT, KEY, forty, looks, walk, walk_by_the_rules
 
-TOKENS = [b'"', b"\\", b"{", b"}", b"[", b",", b":", b"\n", b"\r", b" ", b"\x00", b"0", b"-", b"e", b".", b"null", b"true"]
-TOKENS += [b'"hc":{', b'\\u0061', b"\xef\xbb\xbf", b"\xff", "я".encode(), b"\xe2\x80\xa8", b"9007199254740993", b"1.0"]
+TOKENS = [
+    b'"',
+    b"\\",
+    b"{",
+    b"}",
+    b"[",
+    b",",
+    b":",
+    b"\n",
+    b"\r",
+    b" ",
+    b"\x00",
+    b"0",
+    b"-",
+    b"e",
+    b".",
+    b"null",
+    b"true",
+]
+TOKENS += [b'"hc":{', b"\\u0061", b"\xef\xbb\xbf", b"\xff", "я".encode(), b"\xe2\x80\xa8", b"9007199254740993", b"1.0"]
 
 
 class Memory:

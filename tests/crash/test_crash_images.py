@@ -3,6 +3,7 @@
 import time
 
 import pytest
+
 from scenes import SCENES, examine, play, quicken, stage
 from simulator import Spoil, images
 
@@ -77,7 +78,9 @@ def test_a_torn_batch_leaves_a_prefix_of_it(tmp_path):
     run.told.written += batch
     data, start = files.below.content(stream), len(disk.content(stream))
     ends = [at + 1 for at in range(start, len(data)) if data[at] == ord("\n")]
-    for cut in sorted({cut + step for cut in (start, *ends) for step in (-1, 0, 1, 60)} & {*range(start, len(data) + 1)}):
+    for cut in sorted(
+        {cut + step for cut in (start, *ends) for step in (-1, 0, 1, 60)} & {*range(start, len(data) + 1)}
+    ):
         for filler in (b"", bytes(len(data) - cut)):
             image = disk.copy()
             image.put(stream, data[:cut] + filler)

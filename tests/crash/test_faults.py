@@ -1,11 +1,11 @@
 """Every call to the disk fails in turn, before and after it did its work; nothing that was promised is lost by it."""
 
 import pytest
-from scenes import SCENES, examine, play, quicken, stage
-from simulator import MUTATING, READING, Faulty, Spoil, images
 
 from alveus import AlveusError, Hippocampus
 from alveus.store.files import DISK
+from scenes import SCENES, examine, play, quicken, stage
+from simulator import MUTATING, READING, Faulty, Spoil, images
 
 
 @pytest.fixture(autouse=True)

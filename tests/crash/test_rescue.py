@@ -3,13 +3,14 @@
 import errno
 import os
 import threading
+from collections import deque
 
 import pytest
-from scenes import AGENT, examine, play, quicken, stage
-from simulator import MUTATING, Clock, Crash, Faulty, Spoil, images
 
 from alveus import AlveusError, Hippocampus, StoreUncertain
 from alveus.store.files import DISK
+from scenes import AGENT, examine, play, quicken, stage
+from simulator import MUTATING, Clock, Crash, Faulty, Spoil, images
 
 
 def on_stream(call):
@@ -282,3 +283,32 @@ def test_the_errors_of_the_disk_are_named(home):
     with pytest.raises(StoreUncertain):
         memory.close()
     assert issubclass(Crash, BaseException)
+
+
+def test_a_line_adopted_while_another_thread_syncs_is_copied_once(tmp_path, monkeypatch):
+    """A sync by another thread in the middle of an append leaves nothing that a later rescue would write twice."""
+    quicken(monkeypatch)
+    disk, before, _ = stage("append", tmp_path)
+    files = Faulty(disk)
+    memory = open_on(files, tmp_path)
+    log = memory._agent.stream.log
+
+    class Interrupted(deque):
+        """A thread switch just before the line is noted as not yet synced."""
+
+        def append(self, entry):
+            thread = threading.Thread(target=lambda: log.wait(log.count))
+            thread.start()
+            thread.join(10)
+            super().append(entry)
+
+    log._pending = Interrupted(log._pending)
+    memory.record("state", "synced by another thread")
+    log._pending = deque(log._pending)
+    files.fault = Spoil("eio", only=on_stream)
+    memory.record("decision", "its sync fails")
+    before.written += ["synced by another thread", "its sync fails"]
+    before.all_durable()
+    for image in images(disk):
+        examine(tmp_path, image, before)
+    memory.close()

@@ -11,10 +11,10 @@ from types import MappingProxyType
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shapes import TEXTS, VALUES, forty
 
 from alveus.journal import canonical
 from alveus.journal.canonical import NotCanonical
+from shapes import TEXTS, VALUES, forty
 
 MAX = 2**53 - 1
 
@@ -75,7 +75,9 @@ ODD = st.recursive(
         st.binary(max_size=2),
     ),
     lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.tuples(inner), st.dictionaries(st.one_of(st.text(), st.integers()), inner, max_size=3)
+        st.lists(inner, max_size=3),
+        st.tuples(inner),
+        st.dictionaries(st.one_of(st.text(), st.integers()), inner, max_size=3),
     ),
     max_leaves=6,
 )
@@ -171,7 +173,9 @@ def test_a_float_reads_back_as_itself_or_is_refused(value):
     ],
     ids=repr,
 )
-@pytest.mark.parametrize("wrap", [lambda one: one, lambda one: [one], lambda one: {"a": {"b": (one,)}}], ids=["", "list", "map"])
+@pytest.mark.parametrize(
+    "wrap", [lambda one: one, lambda one: [one], lambda one: {"a": {"b": (one,)}}], ids=["", "list", "map"]
+)
 def test_what_has_no_canonical_form_is_refused_with_a_sentence(value, wrap):
     """Outside the domain there is an error that says what it was, and what to do."""
     with pytest.raises(NotCanonical) as caught:

@@ -3,13 +3,13 @@
 import hashlib
 
 import pytest
-from forge import frontier_of, head_bytes, leaf, profile_lines, root_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from alveus.errors import JournalError
 from alveus.journal.head import EMPTY_ROOT, Tree, is_day, leaf_hash, read_head, write_head
 from alveus.journal.seal import Key
+from forge import frontier_of, head_bytes, leaf, profile_lines, root_of
 
 LINES = [b"line %d" % number for number in range(1100)]
 KEY = Key(bytes(range(32)))

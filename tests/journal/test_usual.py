@@ -4,9 +4,9 @@ import hashlib
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shapes import AGENT, CHAIN, KEY, drafts, forty, linked, looks, plain_draft, walk, walk_by_the_rules
 
 from alveus.journal import canonical, chain
+from shapes import AGENT, CHAIN, KEY, drafts, forty, linked, looks, plain_draft, walk, walk_by_the_rules
 
 
 def both(monkeypatch, lines):
@@ -147,10 +147,34 @@ AFTER = [
     b'},"x":{"y":1',
 ]
 PROFILE = {
-    b"by": [b'"words/1"', b'"w"', b'""', b'"' + b"x" * 200 + b'"', b'"' + b"x" * 201 + b'"', '"ё"'.encode(), b'"\\n"', b"1"],
+    b"by": [
+        b'"words/1"',
+        b'"w"',
+        b'""',
+        b'"' + b"x" * 200 + b'"',
+        b'"' + b"x" * 201 + b'"',
+        '"ё"'.encode(),
+        b'"\\n"',
+        b"1",
+    ],
     b"clock": [None, b'"back"', b'"forward"', b"null", b'""'],
-    b"event_time": [None, b'"2026-01-01T00:00:00Z"', b'"2026-02-30T00:00:00Z"', b'"2026-01-01T00:00:00"', b'"T"', b"null"],
-    b"origin": [None, b'"a:b:c"', b'""', b'"' + b"x" * 1024 + b'"', b'"' + b"x" * 1025 + b'"', b'"\\t"', '"\u0085"'.encode()],
+    b"event_time": [
+        None,
+        b'"2026-01-01T00:00:00Z"',
+        b'"2026-02-30T00:00:00Z"',
+        b'"2026-01-01T00:00:00"',
+        b'"T"',
+        b"null",
+    ],
+    b"origin": [
+        None,
+        b'"a:b:c"',
+        b'""',
+        b'"' + b"x" * 1024 + b'"',
+        b'"' + b"x" * 1025 + b'"',
+        b'"\\t"',
+        '"\u0085"'.encode(),
+    ],
     b"p": [b"1", b"2", b"1.0", b'"1"', b"true"],
     b"part": [None, b"[1,2]", b"[2,1]", b"[1]", b"[1,2,3]", b"1"],
     b"seq": [b"1", b"2", b"01", b"1.0", b'"1"', b"-1"],

@@ -3,9 +3,6 @@
 import json
 
 import pytest
-from forge import Bench, head_bytes, profile_lines
-from scenes import AGENT
-from simulator import MUTATING, Clock, Faulty
 
 from alveus import ChainState, Hippocampus
 from alveus.journal.head import read_head
@@ -13,6 +10,9 @@ from alveus.journal.seal import Key
 from alveus.store import stream as stream_room
 from alveus.store.files import DISK
 from alveus.store.heads import load_head
+from forge import Bench, head_bytes, profile_lines
+from scenes import AGENT
+from simulator import MUTATING, Clock, Faulty
 
 
 @pytest.fixture
@@ -83,7 +83,9 @@ def test_closing_writes_the_head(home):
         memory.record("state", "one")
         memory.record("state", "two")
     assert sizes(memory)[-1] == 2
-    head = read_head((memory.folder / "stream.head.1").read_bytes(), Key((home / "keys/river.journal.key").read_bytes()))
+    head = read_head(
+        (memory.folder / "stream.head.1").read_bytes(), Key((home / "keys/river.journal.key").read_bytes())
+    )
     assert head.bytes == (memory.folder / "stream.jsonl").stat().st_size
 
 

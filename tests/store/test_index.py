@@ -1,12 +1,12 @@
 """`stream.idx` is derived: deleted, damaged, stale or edited, it costs time and never hides or invents a record."""
 
 import pytest
-from forge import Bench
-from scenes import AGENT
-from simulator import Clock
 
 from alveus import Hippocampus
 from alveus.store import index as room
+from forge import Bench
+from scenes import AGENT
+from simulator import Clock
 
 COUNT = 20
 

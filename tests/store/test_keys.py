@@ -7,13 +7,13 @@ import stat
 import traceback
 
 import pytest
-from scenes import AGENT
-from simulator import SimulatedDisk
 
 from alveus import AlveusError, Hippocampus, StoreError
 from alveus.journal.seal import Key
 from alveus.store.files import DISK
 from alveus.store.keys import ensure_secret, new_key, read_secret
+from scenes import AGENT
+from simulator import SimulatedDisk
 
 SECRET = bytes(range(32))
 
@@ -201,7 +201,9 @@ def test_no_key_shows(path, home):
         Key(SECRET + b"x")
     except AlveusError as error:
         texts += [str(error), "".join(traceback.format_exception(error))]
-    texts += [file.read_bytes().decode("latin-1") for file in home.rglob("*") if file.is_file() and "key" not in file.name]
+    texts += [
+        file.read_bytes().decode("latin-1") for file in home.rglob("*") if file.is_file() and "key" not in file.name
+    ]
     for text in texts:
         assert SECRET.hex() not in text.lower()
         assert SECRET.decode("latin-1") not in text

@@ -65,7 +65,9 @@ def test_twins_are_told_apart(home, pair):
             assert memory.agent_id == agent_id
 
 
-@pytest.mark.parametrize("agent_id", ["../../etc", "..", "/etc/passwd", "a/../b", "a\\..\\b", "~root", "%2E%2E", "C:\\x"])
+@pytest.mark.parametrize(
+    "agent_id", ["../../etc", "..", "/etc/passwd", "a/../b", "a\\..\\b", "~root", "%2E%2E", "C:\\x"]
+)
 def test_no_id_leads_out_of_the_home(home, agent_id):
     """Everything that an agent leaves lies under its home, and directly under `agents` and `keys`."""
     with Hippocampus.open(home=home, agent_id=agent_id) as memory:

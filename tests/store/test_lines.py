@@ -25,7 +25,9 @@ def _small(monkeypatch):
     monkeypatch.setattr(lines, "_LONGEST", LONGEST)
 
 
-DATA = st.lists(st.sampled_from([b"a", b"\n", b"\r", b"\r\n", b"bc", b"x" * 9, b"y" * 30, "é\u2028".encode()]), max_size=30)
+DATA = st.lists(
+    st.sampled_from([b"a", b"\n", b"\r", b"\r\n", b"bc", b"x" * 9, b"y" * 30, "é\u2028".encode()]), max_size=30
+)
 
 
 def split(data):

@@ -4,10 +4,10 @@ import contextlib
 import sqlite3
 
 import pytest
-from forge import Bench
-from scenes import AGENT
 
 from alveus import AlveusError, Draft, Hippocampus, Kind, Stored
+from forge import Bench
+from scenes import AGENT
 
 NEW, KNOWN, REVISED = Stored.NEW, Stored.KNOWN, Stored.REVISED
 
@@ -61,7 +61,8 @@ def test_parts_are_items_of_their_own(home):
 
 
 @pytest.mark.parametrize(
-    "how", ["deleted", "empty", "not a database", "cut", "zeros", "another table", "rows deleted", "progress ahead", "folder"]
+    "how",
+    ["deleted", "empty", "not a database", "cut", "zeros", "another table", "rows deleted", "progress ahead", "folder"],
 )
 def test_a_damaged_database_is_made_anew(home, db, how):
     """Whatever is done to the database, what is in the journal is known and what is not is new."""
@@ -131,7 +132,9 @@ def test_a_locked_database_is_waited_for_and_never_deleted(home, db, monkeypatch
     from alveus.store import origins
 
     connect = sqlite3.connect
-    monkeypatch.setattr(origins.sqlite3, "connect", lambda path, **options: connect(path, **{**options, "timeout": 0.05}))
+    monkeypatch.setattr(
+        origins.sqlite3, "connect", lambda path, **options: connect(path, **{**options, "timeout": 0.05})
+    )
     other = connect(db, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     try:
@@ -166,9 +169,8 @@ def test_a_database_that_breaks_at_work_fails_no_record_that_is_written(home, db
 
 def test_a_known_item_is_acknowledged_as_durable_only_once_it_is_on_disk(home):
     """A decision that another writer has written and not synced is synced before it is said to be there."""
-    from simulator import Faulty
-
     from alveus.store.files import DISK
+    from simulator import Faulty
 
     with Hippocampus.open(home=home, agent_id=AGENT) as one:
         one.record_many([Draft(kind=Kind.STATE, content="item 0", origin="test:source:0")])

@@ -4,13 +4,13 @@ import hashlib
 import os
 
 import pytest
-from forge import Bench, canonical, head_bytes, profile_lines, sealed
-from scenes import AGENT
-from simulator import MUTATING, Faulty, Spoil
 
 from alveus import AlveusError, ChainState, Hippocampus, JournalError, StoreError
 from alveus.journal.seal import Key
 from alveus.store.files import DISK, create
+from forge import Bench, canonical, head_bytes, profile_lines, sealed
+from scenes import AGENT
+from simulator import MUTATING, Faulty, Spoil
 
 
 @pytest.fixture
@@ -55,7 +55,18 @@ def resigned(bench, number, synced):
         (lambda data: data.replace(b'"number 3"', b'"number X"'), 3),
         (lambda data: data + b"y" * (2 << 20), 6),
     ],
-    ids=["no LF", "half a line", "a byte", "zeros", "an empty line", "junk lines", "copied", "fifth", "fourth", "2 MiB"],
+    ids=[
+        "no LF",
+        "half a line",
+        "a byte",
+        "zeros",
+        "an empty line",
+        "junk lines",
+        "copied",
+        "fifth",
+        "fourth",
+        "2 MiB",
+    ],
 )
 def test_damage_after_the_head_is_set_aside_and_accounted_for(bench, spoil, kept):
     """From the first bad byte on all goes to a file of its own; a signed record tells its length and hash."""

@@ -3,10 +3,10 @@
 import shutil
 
 import pytest
-from scenes import AGENT
 
 from alveus import Hippocampus
 from alveus import agent as agent_room
+from scenes import AGENT
 
 TEXTS = [f"{word} {number}" for number in range(30) for word in ("deploy", "server", "release")]
 NEXT = ["deploy 3", "unheard-of things", "server 12 again", "release"]

@@ -1,11 +1,11 @@
 """Changing the key: the old chain ends with a record that names the new one, and everything stays readable."""
 
 import pytest
-from forge import Bench
-from scenes import AGENT
 
 from alveus import AlveusError, ChainState, Draft, Hippocampus, Kind, Stored
 from alveus.journal.seal import Key
+from forge import Bench
+from scenes import AGENT
 
 
 @pytest.fixture

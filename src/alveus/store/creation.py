@@ -45,7 +45,7 @@ def archives(files: Files, layout: Layout) -> list[str]:
 @contextlib.contextmanager
 def agents_locked(files: Files, layout: Layout, timeout: float) -> Iterator[None]:
     """Hold the home's lock: for creating a journal and for succession, which move files."""
-    make_folders(files, layout.folder)
+    make_folders(files, layout.folder.parent)
     with folder_locked(files, layout.folder.parent, timeout, "another process is creating or moving journals here"):
         yield
 
@@ -57,6 +57,7 @@ def create_journal(files: Files, layout: Layout, *, timeout: float, existing_key
     """
     with agents_locked(files, layout, timeout):
         if existing_key:
+            make_folders(files, layout.folder)
             _begin(files, layout, _unused_key(files, layout), timeout)
             return
         if exists(files, layout.stream) and exists(files, layout.key_file):
@@ -64,6 +65,7 @@ def create_journal(files: Files, layout: Layout, *, timeout: float, existing_key
         _clear_unfinished(files, layout)
         key = new_key()
         staged = stage(files, key, layout.key_file)
+        make_folders(files, layout.folder)
         _begin(files, layout, key, timeout)
         # The commit point: from here on there is a journal. A crash before this line leaves no key, and nothing that
         # the next creation would have to keep.

@@ -204,10 +204,10 @@ class Log:
 
     def adopt(self, data: bytes, lines: int) -> None:
         """Count lines that lie at the end already: another process wrote them."""
-        self.end += len(data)
-        self.count += lines
+        count, end = self.count + lines, self.end + len(data)
         if not self.read_only:
-            self._pending.append((self.count, self.end, data))
+            self._pending.append((count, end, data))  # first: whoever syncs takes how far it got from here
+        self.end, self.count = end, count
 
     def _take_back(self, error: OSError) -> NoReturn:
         try:
@@ -306,8 +306,9 @@ class Log:
                 raise OSError(errno.EIO, f"the journal could not be read past byte {at}")
             write_all(self.files, fd, piece)
             at += len(piece)
-        for _, _, data in list(self._pending):
-            write_all(self.files, fd, data)
+        for count, _, data in list(self._pending):
+            if count > self.synced:
+                write_all(self.files, fd, data)
 
     # Shared syncs
 

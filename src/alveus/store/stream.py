@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -62,6 +63,7 @@ class Stream:
         self.closed_through: str | None = None
         self._generation = 0
         self._marked: tuple[Link, Tree] | None = None
+        self._reading = threading.Lock()
         self._whole = True
         self._opening = True
         self._late: list[Sealed] = []
@@ -165,7 +167,7 @@ class Stream:
 
     def rebuild_index(self) -> None:
         """Make the index again from the stream, after it was found damaged."""
-        with self._held():
+        with self._held(), heads_locked(self.files, self.path.parent, self.log.timeout):
             self._digest_late()
             self.index.forget()
             self._index_from(0)
@@ -183,7 +185,8 @@ class Stream:
     def refresh(self) -> None:
         """See what others have appended. A writer that finds a torn tail sets it aside."""
         if self.log.read_only or self.log.poison:
-            self._follow_reading()
+            with self._reading:
+                self._follow_reading()
         else:
             with self.log.locked():
                 self._digest_late()
@@ -471,6 +474,10 @@ class Batch:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._stream.log.unlock()
 
+    def is_closed(self) -> bool:
+        """Whether the last record closes the chain: nothing may follow it."""
+        return self.link.closing is not None
+
     @property
     def synced(self) -> int:
         """The highest seq known to be on disk, −1 at first."""
@@ -479,6 +486,8 @@ class Batch:
     def add(self, sealed: Sealed) -> None:
         """Put one more at the end: it was made to follow `link`."""
         record = sealed.record
+        if self.link.closing is not None:
+            raise JournalError("the chain is closed", code="after_closing", hint="open the journal again")
         self.link.advance(sealed.line, record.record_id, record.timestamp)
         if "closing" in record.metadata:
             self.link.closing = closing_of(dict(record.metadata))
