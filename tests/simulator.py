@@ -2,9 +2,9 @@
 
 `SimulatedDisk` implements the store's port (`alveus.store.files.Files`) in memory and knows, for every file and folder,
 what has been synced and what has not. `images` gives the disks a power cut could leave: data up to the last sync is
-there; of what was written since, any part may be there, missing, zeros, or torn at any byte; a name that was made, moved
-or removed counts only once its folder was synced. A failed sync loses what it should have written, also for every later
-sync of that file, as real kernels do.
+there; of what was written since, any part may be there, missing, zeros, or torn at any byte; a name that was made,
+moved or removed counts only once its folder was synced. A failed sync loses what it should have written, also for
+every later sync of that file, as real kernels do.
 
 `Faulty` wraps any `Files` and fails the calls it is told to; `Clock` is a clock in the test's hand.
 """
@@ -402,7 +402,7 @@ def _status(inode: Inode) -> os.stat_result:
 
 @dataclass(slots=True)
 class Shape:
-    """What of the unsynced is on disk after a crash: contents by inode, names by folder; the rest as programs saw it."""
+    """What of the unsynced is on disk after a crash: contents by inode, names by folder; the rest as it was seen."""
 
     contents: dict[int, bytes] = field(default_factory=dict)
     folders: dict[int, dict[str, Inode]] = field(default_factory=dict)

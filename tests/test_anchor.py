@@ -9,6 +9,7 @@ import pytest
 
 from alveus import AlveusError, ChainState, Hippocampus, InputError, JournalError, NotFound
 from alveus.store import anchors as anchor_room
+from alveus.store import verify
 from forge import canonical
 from scenes import AGENT
 
@@ -78,7 +79,7 @@ def test_a_day_that_is_not_over(memory, day):
     assert caught.value.hint
 
 
-def test_the_last_day_with_records(memory, clock):
+def test_the_last_day_with_records(memory):
     """A day after which nothing was recorded could still get a record from a slow clock; it waits for the next one."""
     with pytest.raises(InputError) as caught:
         memory.daily_anchor("2026-01-04")
@@ -176,7 +177,7 @@ def test_other_things_in_the_anchors_folder_are_none_of_ours(memory):
 
 @pytest.mark.parametrize("number", range(9))
 def test_a_damaged_day_cannot_be_closed(memory, number, home, clock):
-    """A record of the day that fails its check, or whose date was changed, keeps the day open; no partial anchor is made."""
+    """A record that fails its check, or whose date was changed, keeps its day open: no partial anchor is made."""
     memory.flush()
     memory.close()
     path = memory.folder / "stream.jsonl"
@@ -263,10 +264,8 @@ def test_two_close_one_day_at_once(memory, home, clock, monkeypatch):
         assert other.verify_chain().days == ("2026-01-01",)
 
 
-def test_a_day_closed_while_it_is_verified(memory, home, clock, monkeypatch):
+def test_a_day_closed_while_it_is_verified(memory, home, monkeypatch):
     """A verification that runs while a day is being closed does not call the journal broken."""
-    from alveus.store import verify
-
     closed_days = verify.closed_days
 
     def then_closed(files, folder):

@@ -1,4 +1,4 @@
-"""v1-basic: files that another implementation wrote, without the signed profile. They are read and verified, not written."""
+"""v1-basic: files of another implementation, without the signed profile. They are read and verified, never written."""
 
 import hashlib
 import hmac

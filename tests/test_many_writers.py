@@ -1,4 +1,4 @@
-"""Many processes and threads on one journal: one chain, no gap, nothing twice, and readers who never see a bad record."""
+"""Many processes and threads on one journal: one chain, no gap, nothing twice; readers never see a bad record."""
 
 import contextlib
 import os
@@ -128,7 +128,7 @@ def test_several_processes_import_one_source_once(home):
 
 
 @pytest.mark.parametrize("attempt", range(3))
-def test_several_processes_create_one_journal(home, attempt):
+def test_several_processes_create_one_journal(home, attempt):  # noqa: ARG001 - three times over
     """Processes that begin at once, where nothing is yet, begin one journal under one key."""
     with Writers(home, [(3, "create")] * 5) as writers:
         writers.wait()
@@ -409,7 +409,7 @@ def test_threads_share_a_reader(home):
     ):
         threads = []
 
-        def while_another_reads(call, act, files, arguments):
+        def while_another_reads(call, act, *_):
             data = act()
             if call.kind == "read" and not threads:
                 threads.append(threading.Thread(target=reader.size))
@@ -478,7 +478,7 @@ def test_threads_record_while_one_of_them_rotates(home):
 
 
 def test_a_child_forked_while_another_thread_writes(home):
-    """A fork in the middle of other threads' work leaves a child that can record; it waits for no thread it does not have."""
+    """A fork in the middle of another thread's work leaves a child that can record: it waits for no such thread."""
     with Hippocampus.open(home=home, agent_id="river") as memory:
         done = threading.Event()
         count = 0

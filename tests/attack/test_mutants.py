@@ -39,12 +39,12 @@ class Memory:
     def __init__(self, data):
         self.data = data
 
-    def read(self, fd, size, offset):
+    def read(self, _, size, offset):
         """See `Files`."""
         return self.data[offset : offset + size]
 
 
-def mutant(dice, data, lines):
+def mutant(dice, data, lines):  # noqa: C901, PLR0911, PLR0912 - a table of twenty kinds of harm
     """The journal's bytes with one thing done to them."""
     how = dice.randrange(13)
     at = dice.randrange(len(data))
@@ -115,7 +115,11 @@ def run_mutants(count, seed, monkeypatch=None):
         done += 1
         read = list(store_lines.forwards(Memory(changed), 0, 0, len(changed)))
         assert b"".join(read) == changed
-        same = 0 if monkeypatch else sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(lines, read)))
+        same = (
+            0
+            if monkeypatch
+            else sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(lines, read, strict=False)))
+        )
         link, tree = starts[same].link.copy(), starts[same].tree.copy()
         walked = chain_walk(read[same:], KEY, link if same else Link(agent_id=AGENT), tree=tree, sizes={40})
         if walked.fault is None and walked.tail == 0:

@@ -46,7 +46,7 @@ PROVE = pytest.mark.prove
 )
 @pytest.mark.parametrize("name", SCENES)
 def test_a_call_that_fails_loses_nothing_acknowledged(name, how, tmp_path):
-    """One change of the disk fails, done or not done: all that was promised is kept, all that was refused is not there."""
+    """One change of the disk fails, done or not: what was promised is kept, what was refused is not there."""
     for run, files, fault in failing_calls(name, tmp_path, how, MUTATING):
         check(run, files, fault, tmp_path)
 
@@ -98,7 +98,7 @@ def test_short_write_means_nothing_recorded_and_the_length_restored(home):
 
 
 def test_a_short_write_that_cannot_be_undone_poisons_the_writer(home):
-    """Where the torn half cannot be cut off, no more is written, the error says what is there, and reopening mends it."""
+    """Where the torn half cannot be cut off no more is written, the error says what is there, reopening mends it."""
     files = Faulty(DISK)
     memory = Hippocampus.open(home=home, agent_id="river", files=files)
     memory.record("decision", "before")

@@ -1,5 +1,6 @@
 """Ctrl-C at any moment: the journal on disk stays whole, and so does what the program knows of it."""
 
+import contextlib
 import sys
 from pathlib import Path
 
@@ -25,10 +26,10 @@ class Interrupt:
     def __exit__(self, *_):
         sys.settrace(None)
 
-    def _trace(self, frame, event, _):
+    def _trace(self, frame, *_):
         return self._line if frame.f_code.co_filename.startswith(SOURCE) else None
 
-    def _line(self, frame, event, _):
+    def _line(self, _, event, __):
         if event == "line":
             self.left -= 1
             if self.left == 0:
@@ -83,10 +84,8 @@ def test_an_interrupt_at_any_line_leaves_the_journal_whole(act, step, tmp_path, 
             acknowledged.append("after")
         except AlveusError:
             pass
-        try:
+        with contextlib.suppress(AlveusError):
             memory.close()
-        except AlveusError:
-            pass
         with Hippocampus.open(home=home, agent_id=AGENT, lock_timeout=1) as memory:
             contents = [record.content for record in memory.iter_records()]
             assert [one for one in contents if one in acknowledged] == acknowledged, number

@@ -50,7 +50,7 @@ def kill_one(home, dice, extra=""):
 
 @pytest.mark.parametrize("extra", ["", "rotate"])
 def test_a_writer_killed_again_and_again_on_one_journal(tmp_path, extra):
-    """Process after process is killed at work, also while it changes its key; each time all it was promised is there."""
+    """Process after process is killed, also while it changes its key; each time all it was promised is there."""
     dice = random.Random(7)
     for _ in range(8):
         said = kill_one(tmp_path / "home", dice, extra)

@@ -24,7 +24,7 @@ def open_on(disk, root):
 
 
 def test_failed_sync_is_survived_by_a_copy(tmp_path, monkeypatch):
-    """The valid stream goes to a new file: written, synced, renamed into place, the folder synced; then it is durable."""
+    """The valid stream is written to a new file, synced, renamed, the folder synced; only then is it durable."""
     quicken(monkeypatch)
     disk, before, _ = stage("append", tmp_path)
 
@@ -66,7 +66,7 @@ def test_power_cut_during_the_copy(tmp_path, monkeypatch, how):
         spoil = Spoil("eio", only=on_stream)
         crash = Spoil(how, number, only=lambda call, spoil=spoil: bool(spoil.spoiled) and call.kind in MUTATING)
 
-        def fault(call, act, files, arguments, spoil=spoil, crash=crash):
+        def fault(call, act, files, arguments, *, spoil=spoil, crash=crash):
             return crash(call, lambda: spoil(call, act, files, arguments), files, arguments)
 
         run, files = play(scene, tmp_path, disk, before, fault)
@@ -77,7 +77,7 @@ def test_power_cut_during_the_copy(tmp_path, monkeypatch, how):
 
 @pytest.mark.parametrize("how", ["eio", "enospc", "short"])
 def test_failed_copy_poisons_the_writer_and_says_what_is_on_disk(tmp_path, monkeypatch, how):
-    """Where the copy fails too nothing more is written; the error counts what is known to be on disk and what is not."""
+    """Where the copy fails too no more is written; the error counts what is known to be on disk and what is not."""
     quicken(monkeypatch)
     disk, before, _ = stage("append", tmp_path)
 
@@ -90,7 +90,7 @@ def test_failed_copy_poisons_the_writer_and_says_what_is_on_disk(tmp_path, monke
         spoil = Spoil("eio", only=on_stream)
         second = Spoil(how, number, None, only=lambda call, spoil=spoil: bool(spoil.spoiled) and call.kind in MUTATING)
 
-        def fault(call, act, files, arguments, spoil=spoil, second=second):
+        def fault(call, act, files, arguments, *, spoil=spoil, second=second):
             return second(call, lambda: spoil(call, act, files, arguments), files, arguments)
 
         run, files = play(scene, tmp_path, disk, before, fault)

@@ -1,6 +1,7 @@
 """The tree of RFC 6962, grown one line at a time, in blocks, or put together from pieces."""
 
 import hashlib
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -52,7 +53,7 @@ def test_pieces_merge_into_the_whole(cuts):
     """Ranges hashed apart, wherever they are cut, merge into the tree of the whole."""
     bounds = [0, *sorted(cuts), 700]
     tree = Tree()
-    for start, stop in zip(bounds, bounds[1:], strict=False):
+    for start, stop in pairwise(bounds):
         piece = Tree(start)
         piece.extend([leaf_hash(line) for line in LINES[start:stop]])
         tree.merge(piece)

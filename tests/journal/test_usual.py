@@ -1,4 +1,4 @@
-"""The quick recognition of usual lines accepts nothing that the rules would not, and finds the same in what they accept."""
+"""The quick recognition of usual lines accepts nothing that the rules would not, and finds in it what they find."""
 
 import hashlib
 

@@ -138,7 +138,7 @@ def test_a_head_that_cannot_be_written_fails_no_record(home):
     files = Faulty(DISK)
     with Hippocampus.open(home=home, agent_id=AGENT, files=files) as memory:
 
-        def no_heads(call, act, files, arguments):
+        def no_heads(call, act, *_):
             if "head" in call.name and call.kind in MUTATING:
                 raise OSError(28, "No space left on device")
             return act()
@@ -159,7 +159,7 @@ def test_a_head_that_failed_at_the_last_record_is_written_at_the_end(home):
     with Hippocampus.open(home=home, agent_id=AGENT, files=files) as memory:
         memory.record("decision", "one")
 
-        def no_heads(call, act, files, arguments):
+        def no_heads(call, act, *_):
             if "head" in call.name and call.kind in MUTATING:
                 raise OSError(28, "No space left on device")
             return act()

@@ -135,7 +135,7 @@ def test_a_journal_whose_key_became_readable_does_not_open(home):
     """The check is made at every opening."""
     Hippocampus.open(home=home, agent_id=AGENT).close()
     (home / "keys" / f"{AGENT}.journal.key").chmod(0o644)
-    with pytest.raises(StoreError, match="chmod|others"):
+    with pytest.raises(StoreError, match="others"):
         Hippocampus.open(home=home, agent_id=AGENT)
 
 
@@ -154,7 +154,7 @@ def test_the_key_may_lie_elsewhere(home, tmp_path, monkeypatch):
         assert memory.size() == 1
 
 
-def test_a_key_that_is_there_begins_no_journal_unasked(home, tmp_path):
+def test_a_key_that_is_there_begins_no_journal_unasked(home):
     """A key without its journal is a loss until the operator says that it never signed anything."""
     Hippocampus.open(home=home, agent_id=AGENT).close()
     key = (home / "keys" / f"{AGENT}.journal.key").read_bytes()

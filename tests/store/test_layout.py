@@ -13,7 +13,7 @@ IDS = st.text(min_size=1, max_size=40).filter(lambda text: text.isprintable())
 
 @given(IDS, IDS)
 def test_no_two_agents_share_a_folder(one, two):
-    """Different ids have different names on disk, also on a disk that does not tell capitals, and each name leads back."""
+    """Different ids have different names on disk, and each name leads back to its id."""
     assert decode_name(encode_name(one)) == one
     assert (encode_name(one) == encode_name(two)) == (one == two)
 

@@ -15,7 +15,7 @@ class Bytes:
     def __init__(self, data):
         self.data = data
 
-    def read(self, fd, size, offset):
+    def read(self, _, size, offset):
         """See `Files`."""
         return self.data[offset : offset + size]
 

@@ -40,7 +40,8 @@ def clear(db):
         path.unlink()
 
 
-def test_a_second_import_finds_everything(home, db):
+@pytest.mark.usefixtures("db")
+def test_a_second_import_finds_everything(home):
     """What is there is known; the same item with other words is a revision, once."""
     assert imported(home, draft(0), draft(1, "changed"), draft(3)) == [KNOWN, REVISED, NEW]
     assert imported(home, draft(0), draft(1, "changed"), draft(1), draft(3)) == [KNOWN] * 4
@@ -128,7 +129,7 @@ def test_planted_items_do_not_keep_real_ones_out(home, db):
 
 
 def test_a_locked_database_is_waited_for_and_never_deleted(home, db, monkeypatch):
-    """Another process in the middle of a transaction keeps its database; ours reads beside it, or says what is wrong."""
+    """Another process in a transaction keeps its database; ours reads beside it, or says what is wrong."""
     from alveus.store import origins
 
     connect = sqlite3.connect
@@ -157,7 +158,8 @@ def test_records_without_an_origin_need_no_database(home, db):
     assert memory.verify_chain()
 
 
-def test_a_database_that_breaks_at_work_fails_no_record_that_is_written(home, db):
+@pytest.mark.usefixtures("db")
+def test_a_database_that_breaks_at_work_fails_no_record_that_is_written(home):
     """What is in the journal is acknowledged, whatever becomes of the database afterwards."""
     with Hippocampus.open(home=home, agent_id=AGENT) as memory:
         memory.record("state", "item 5", origin="test:source:5")

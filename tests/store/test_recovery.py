@@ -146,7 +146,7 @@ def test_a_line_of_another_chain_or_key_proves_nothing(bench):
 
 
 def test_proof_behind_two_large_lines_joined_by_damage(home):
-    """A lost LF between two large lines makes one that is longer than a line may be: what follows it still testifies."""
+    """A lost LF between two large lines makes one longer than a line may be: what follows it still testifies."""
     bench = Bench(home)
     lines = profile_lines([("state", "x" * 600_000 + str(number), "novel") for number in range(4)])
     bench.lines = lines
@@ -252,7 +252,7 @@ def test_a_journal_restored_from_a_backup_under_an_open_writer(bench):
 
 
 def test_a_rotated_journal_with_junk_behind_its_closing_record(home):
-    """A crash during a change of key, and damage behind the closing record: the junk is set aside, the change finished."""
+    """A crash during a change of key and junk behind the closing record: it is set aside, the change finished."""
     with Hippocampus.open(home=home, agent_id=AGENT) as memory:
         memory.record("decision", "one")
         key = Key(bytes(range(32)))

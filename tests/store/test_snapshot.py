@@ -45,7 +45,8 @@ def never_closed(home):
         return [(record.novelty, record.hc.by) for record in (memory.record("state", text) for text in NEXT)]
 
 
-def test_novelty_survives_a_restart(home, path):
+@pytest.mark.usefixtures("path")
+def test_novelty_survives_a_restart(home):
     """Closing and opening changes no judgement."""
     assert judged(home) == never_closed(home)
 

@@ -1,5 +1,7 @@
 """Changing the key: the old chain ends with a record that names the new one, and everything stays readable."""
 
+from itertools import pairwise
+
 import pytest
 
 from alveus import AlveusError, ChainState, Draft, Hippocampus, Kind, Stored
@@ -35,10 +37,10 @@ def test_the_files_of_a_rotation(memory, home):
 
 
 def test_closing_and_opening_records(memory):
-    """The last record of a chain names the next key and chain, the first of the next names the end of the one before."""
+    """The last record of a chain names the next key and chain, the first of that one the end of the one before."""
     chains = memory.verify_chain().chains
     records = list(memory.iter_records())
-    for before, after in zip(chains, chains[1:], strict=False):
+    for before, after in pairwise(chains):
         mine = [record for record in records if record.hc.chain == before.chain]
         theirs = [record for record in records if record.hc.chain == after.chain]
         assert mine[-1].metadata == {"closing": {"next_chain": after.chain, "next_kid": after.kid}}
