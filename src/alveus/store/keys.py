@@ -13,7 +13,7 @@ import secrets
 import stat
 from pathlib import Path
 
-from alveus.errors import InputError, NotFound, StoreError
+from alveus.errors import NotFound, StoreError
 from alveus.journal.seal import KEY_BYTES, Key
 from alveus.store.files import Files, create, exists, make_folders, opened, sync_folder
 from alveus.store.layout import Layout
@@ -151,10 +151,3 @@ def ensure_secret(files: Files, path: Path) -> bytes:
         with contextlib.suppress(StoreError):  # another process was first
             publish(files, stage(files, new_key(), path), path)
     return read_secret(files, path)
-
-
-def parse_kid(text: str) -> str:
-    """A key name as a person types it. Raises InputError."""
-    if len(text) == 16 and all(digit in "0123456789abcdef" for digit in text):
-        return text
-    raise InputError(f"{text!r} is not a key name: 16 hex digits")
