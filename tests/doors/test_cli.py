@@ -174,8 +174,12 @@ def test_an_error_of_the_system_is_told(begun, monkeypatch):
 
 def test_an_interrupt_is_quiet(begun, monkeypatch):
     """Ctrl-C ends a command with 130 and no traceback."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits none
     monkeypatch.setattr(writing, "standard_input", lambda: signal.raise_signal(signal.SIGINT))
-    ended = begun("record", "state", "-")
+    try:
+        ended = begun("record", "state", "-")
+    finally:
+        signal.signal(signal.SIGINT, handler)
     assert (ended.status, ended.out, ended.err) == (130, "", "")
 
 
