@@ -23,6 +23,10 @@ def check_draft(draft: Draft) -> None:
     """Raises InputError unless the draft can be recorded as it is."""
     if not isinstance(draft.content, str):
         raise InputError("the content is not text", hint="pass a string")
+    for name, members in (("kind", Kind), ("src", Source)):
+        if not isinstance(getattr(draft, name), members):
+            known = ", ".join(members)
+            raise InputError(f"{getattr(draft, name)!r} is not a {name}", hint=f"one of {members.__name__}: {known}")
     if not isinstance(draft.metadata, Mapping):
         raise InputError("the metadata is not an object", hint="pass a mapping with string keys")
     for name in RESERVED:

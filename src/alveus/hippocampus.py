@@ -172,7 +172,8 @@ class Hippocampus:
 
     def record_many(self, drafts: Sequence[Draft], *, durable: bool = False) -> list[Outcome]:
         """Append a batch under one lock and in one write; all or nothing. Raises as `record`."""
-        return self._again(lambda: self._agent.append(drafts, durable=durable))
+        batch = tuple(drafts)  # it may be gone through more than once
+        return self._again(lambda: self._agent.append(batch, durable=durable))
 
     def flush(self) -> None:
         """Return once everything recorded so far is on disk. Raises StoreUncertain if that cannot be told."""

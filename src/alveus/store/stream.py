@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -504,6 +505,8 @@ def torn_files(files: Files, folder: Path) -> list[Torn]:
     """What was set aside in this folder, at any time."""
     found = []
     for name in sorted(name for name in files.names(folder) if name.startswith("stream.jsonl.torn-")):
+        if not stat.S_ISREG(files.stat(folder / name).st_mode):
+            continue
         state, size = hashlib.sha256(), 0
         with opened(files, folder / name, os.O_RDONLY | os.O_NOFOLLOW) as fd:
             while piece := files.read(fd, _COPY_PIECE, size):
