@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from alveus import (
+    AlveusError,
     ChainState,
     Draft,
     Hippocampus,
@@ -194,6 +195,69 @@ def test_one_sync_serves_many_threads(home):
         run_threads(8, lambda name: [memory.record("decision", f"w{name}-{number}") for number in range(10)])
         syncs = sum(call.kind == "datasync" for call in files.calls)
     assert syncs < 40
+
+
+def test_threads_that_record_at_once_share_nearly_every_sync(home):
+    """What comes in while a sync is under way is written together and synced by one that follows it."""
+
+    class Slow(Disk):
+        def datasync(self, fd):
+            time.sleep(0.02)
+            super().datasync(fd)
+
+    files = Faulty(Slow())
+    with Hippocampus.open(home=home, agent_id="river", files=files) as memory:
+        run_threads(8, lambda name: [memory.record("decision", f"w{name}-{number}") for number in range(10)])
+        calls = [call.kind for call in files.calls if call.name == "stream.jsonl"]
+    assert calls.count("datasync") < 30
+    assert calls.count("write") < 40
+    check(home, [f"w{name}-{number}" for name in range(8) for number in range(10)])
+
+
+def test_a_thread_that_is_interrupted_while_it_waits_keeps_no_other_waiting(home):
+    """Ctrl-C in one of the threads that wait for each other's syncs: the others go on, or are told, and end."""
+
+    class Slow(Disk):
+        def datasync(self, fd):
+            time.sleep(0.003)
+            super().datasync(fd)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    acknowledged = []
+
+    def act(name):
+        for number in range(60):
+            with contextlib.suppress(AlveusError):
+                memory.record("decision" if number % 5 else "state", f"w{name}-{number}")
+                acknowledged.append(f"w{name}-{number}")
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        memory = Hippocampus.open(home=home, agent_id="river", files=Slow(), lock_timeout=0.2)
+        threads = [threading.Thread(target=act, args=(name,)) for name in range(4)]
+        for thread in threads:
+            thread.start()
+        for number in range(40):
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 0.002 + number % 7 * 0.001)
+                for _ in range(30):
+                    with contextlib.suppress(AlveusError):
+                        memory.record("decision", "of the thread that is interrupted")
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        for thread in threads:
+            thread.join(60)
+            assert not thread.is_alive()
+        with contextlib.suppress(AlveusError):
+            memory.close()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    with Hippocampus.open(home=home, agent_id="river") as memory:
+        assert memory.verify_chain(), memory.verify_chain().fault
+        contents = Counter(record.content for record in memory.iter_records())
+        assert all(contents[one] == 1 for one in acknowledged)
 
 
 def test_threads_that_read_write_flush_and_anchor(home):

@@ -63,21 +63,8 @@ class Ticker:
 
     def tick(self, last: str, closed_through: str | None, *, force: bool) -> Tick:
         """The next timestamp after `last` and after the closed days. Raises StoreError for a clock that jumped."""
-        now = self._clock.now()
-        second = self._check_jump(now, force=force)
-        if second != self._second:
-            self._second, self._prefix = second, format_time(now)[:20]
-        timestamp = f"{self._prefix}{now.microsecond:06d}Z"
-        floor = last
-        if closed_through is not None:
-            floor = max(floor, f"{closed_through}T23:59:59.999999Z")
-        if timestamp <= floor:
-            return Tick(format_time(parse_time(floor) + _MICROSECOND), "back" if timestamp < last else None)
-        return Tick(timestamp, None)
-
-    def _check_jump(self, now: datetime, *, force: bool) -> int:
-        """The second of `now`. Raises StoreError if the wall clock ran ahead of the steady one."""
-        wall, steady = now.timestamp(), self._clock.steady()
+        now, steady = self._clock.now(), self._clock.steady()
+        wall = now.timestamp()
         ahead = (wall - self._wall) - (steady - self._steady)
         if ahead > JUMP_SECONDS and not force:
             raise StoreError(
@@ -87,7 +74,13 @@ class Ticker:
             )
         if ahead >= 0 or force:  # a clock that was set back and returns has not jumped
             self._wall, self._steady = wall, steady
-        return int(wall)
+        if (second := int(wall)) != self._second:
+            self._second, self._prefix = second, format_time(now)[:20]
+        timestamp = "%s%06dZ" % (self._prefix, now.microsecond)  # noqa: UP031  (`format_time` takes thrice as long)
+        floor = last if closed_through is None else max(last, f"{closed_through}T23:59:59.999999Z")
+        if timestamp <= floor:
+            return Tick(format_time(parse_time(floor) + _MICROSECOND), "back" if timestamp < last else None)
+        return Tick(timestamp, None)
 
 
 def parse_time(text: str) -> datetime:

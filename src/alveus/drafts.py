@@ -21,17 +21,20 @@ def item_of(of: Draft | Profile) -> tuple[str, int]:
 
 def check_draft(draft: Draft) -> None:
     """Raises InputError unless the draft can be recorded as it is."""
+    if not isinstance(draft, Draft):
+        raise InputError(f"{type(draft).__name__} is no draft", hint="pass Draft(kind=…, content=…)")
     if not isinstance(draft.content, str):
         raise InputError("the content is not text", hint="pass a string")
-    for name, members in (("kind", Kind), ("src", Source)):
-        if not isinstance(getattr(draft, name), members):
-            known = ", ".join(members)
-            raise InputError(f"{getattr(draft, name)!r} is not a {name}", hint=f"one of {members.__name__}: {known}")
-    if not isinstance(draft.metadata, Mapping):
+    if type(draft.kind) is not Kind or type(draft.src) is not Source:
+        name, members = ("src", Source) if type(draft.kind) is Kind else ("kind", Kind)
+        known = ", ".join(members)
+        raise InputError(f"{getattr(draft, name)!r} is not a {name}", hint=f"one of {members.__name__}: {known}")
+    if type(draft.metadata) is not dict and not isinstance(draft.metadata, Mapping):
         raise InputError("the metadata is not an object", hint="pass a mapping with string keys")
-    for name in RESERVED:
-        if name in draft.metadata:
-            raise InputError(f"the metadata key {name!r} is reserved", code="reserved_key", hint="use another key")
+    if draft.metadata:
+        for name in RESERVED:
+            if name in draft.metadata:
+                raise InputError(f"the metadata key {name!r} is reserved", code="reserved_key", hint="use another key")
     if (
         draft.origin is None
         and draft.session is None

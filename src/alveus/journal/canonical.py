@@ -46,6 +46,14 @@ def encode(value: Any, *, depth: int = 1) -> bytes:
         raise _too_deep() from None
 
 
+def encode_text(text: str) -> bytes:
+    """As `encode`, of text."""
+    try:
+        return _native_encode(text) if type(text) is str else encode(text)
+    except UnicodeEncodeError:
+        return encode(text)  # which says what is wrong
+
+
 def encode_merged(own: Mapping[str, Any], checked: dict[str, Any], *, depth: int) -> bytes:
     """As encode({**own, **checked}), where `checked` is known to be within the domain, with ASCII keys and no float."""
     if own and not is_plain(own, depth):

@@ -120,10 +120,17 @@ class Link:
 
     def copy(self) -> Link:
         """A link that advances on its own."""
-        twin = Link(agent_id=self.agent_id, chain=self.chain, size=self.size, offset=self.offset, basic=self.basic)
-        twin.last_id, twin.last_line, twin.last_time = self.last_id, self.last_line, self.last_time
-        twin.closing = self.closing
-        return twin
+        return Link(
+            agent_id=self.agent_id,
+            chain=self.chain,
+            size=self.size,
+            offset=self.offset,
+            last_id=self.last_id,
+            last_line=self.last_line,
+            last_time=self.last_time,
+            basic=self.basic,
+            closing=self.closing,
+        )
 
 
 def link_at(head: Head, agent_id: str, last_time: str) -> Link:

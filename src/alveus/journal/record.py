@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 DOMAIN: Final = "montana.agent.hippocampus.v1"
 PROFILE: Final = 1
@@ -74,9 +74,11 @@ class Draft:
     part: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
-    """`metadata.hc`, the signed profile: spec/journal.md, section 4."""
+class Profile(NamedTuple):
+    """`metadata.hc`, the signed profile: spec/journal.md, section 4.
+
+    It and `SignedRecord` are tuples since one of each is made for every record: a frozen dataclass costs thrice that.
+    """
 
     chain: str
     seq: int
@@ -113,8 +115,7 @@ class Profile:
         return fields
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignedRecord:
+class SignedRecord(NamedTuple):
     """One line of the journal, read or about to be written. `hc` is None in a v1-basic file.
 
     `metadata` is the caller's own, without `hc`; treat it as read-only.

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
@@ -22,6 +21,7 @@ from alveus.journal import canonical
 from alveus.journal.record import (
     DOMAIN,
     MAX_LINE,
+    OPTIONAL_FIELDS,
     PROFILE,
     Kind,
     Novelty,
@@ -75,8 +75,7 @@ class Key:
         raise TypeError("a key is not pickled")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sealed:
+class Sealed(NamedTuple):
     """A record with the line that holds it (no LF)."""
 
     record: SignedRecord
@@ -106,16 +105,14 @@ def seal(
     """Sign one record. Raises NotCanonical, or InputError for a line over 1 MiB or a reserved metadata key."""
     if "hc" in metadata:
         raise InputError("the metadata key 'hc' is reserved for the signed profile", hint="use another key")
-    if _BY(hc.by) is None:
-        raise InputError(f"{hc.by!r} cannot name what judged the novelty: 1 to 200 characters, no controls")
-    opening = _named(agent_id) + canonical.encode(content)
-    meta_part, time_part = _metadata(metadata, hc), b',"timestamp":"' + timestamp.encode() + b'"}'
-    prev_part = b',"prev_id":null' if prev_id is None else b',"prev_id":"' + prev_id.encode() + b'"'
+    opening = _named(agent_id) + canonical.encode_text(content)
+    meta_part, time_part = _metadata(metadata, hc), f',"timestamp":"{timestamp}"}}'.encode()
+    prev_part = ',"prev_id":null' if prev_id is None else f',"prev_id":"{prev_id}"'
     record_id = digest(opening + meta_part + time_part)[:32]
-    signed = opening + b',"kind":"' + kind.encode() + b'"' + meta_part
-    signature = key.sign(signed + prev_part + time_part)
-    tail = f'"{prev_part.decode()},"record_id":"{record_id}","signature":"{signature}"'.encode()
-    line = b"".join((signed, b',"novelty":"', hc.novelty.encode(), tail, time_part))
+    signed = b'%b,"kind":"%b"%b' % (opening, kind.encode(), meta_part)
+    signature = key.sign(b"%b%b%b" % (signed, prev_part.encode(), time_part))
+    tail = f',"novelty":"{hc.novelty._value_}"{prev_part},"record_id":"{record_id}","signature":"{signature}"'.encode()
+    line = b"%b%b%b" % (signed, tail, time_part)
     if len(line) > MAX_LINE:
         raise InputError(
             f"the record is {len(line)} bytes long, more than {MAX_LINE}",
@@ -144,12 +141,25 @@ def _named(agent_id: str) -> bytes:
 
 def _metadata(metadata: Mapping[str, Any], hc: Profile) -> bytes:
     """`,"metadata":{…}`; without optional fields and metadata of the caller's, spelled by hand, which is faster."""
-    if metadata or hc.origin or hc.session or hc.user or hc.event_time or hc.part or hc.clock or hc.prev_line is None:
+    chain, seq, prev_line, kid, novelty, by, synced, src, *optional = hc
+    quoted = _judge(by)
+    if metadata or prev_line is None or optional != _NO_OPTIONAL:
         return b',"metadata":' + canonical.encode_merged(metadata, {"hc": hc.as_json()}, depth=2)
     return (
-        f',"metadata":{{"hc":{{"by":{quote(hc.by)},"chain":"{hc.chain}","kid":"{hc.kid}","novelty":"{hc.novelty}",'
-        f'"p":{PROFILE},"prev_line":"{hc.prev_line}","seq":{hc.seq},"src":"{hc.src}","synced":{hc.synced}}}}}'
+        f',"metadata":{{"hc":{{"by":{quoted},"chain":"{chain}","kid":"{kid}","novelty":"{novelty._value_}",'
+        f'"p":{PROFILE},"prev_line":"{prev_line}","seq":{seq},"src":"{src._value_}","synced":{synced}}}}}'
     ).encode()
+
+
+@lru_cache(maxsize=64)
+def _judge(by: str) -> str:
+    """The name of what judged, as JSON spells it."""
+    if _BY(by) is None:
+        raise InputError(f"{by!r} cannot name what judged the novelty: 1 to 200 characters, no controls")
+    return quote(by)
+
+
+_NO_OPTIONAL: Final[list[object]] = [None] * len(OPTIONAL_FIELDS)
 
 
 # A line's own validity: spec/journal.md, section 5, steps 1 to 6

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from alveus.errors import InputError
@@ -26,6 +27,7 @@ PART: Final = 2_000
 MAX_PARTS: Final = 8
 """Parts of a long content that are embedded, evenly spread, first and last among them."""
 
+_DOWN: Final = 3
 _COSINE_SURPRISE: Final = 0.50
 _COSINE_ROUTINE: Final = 0.85
 
@@ -119,6 +121,41 @@ class EmbeddingNovelty:
         rows = _unit_rows(self.embedder.encode(texts), (len(texts), self.embedder.dims))
         return self._unit(rows.mean(axis=0))
 
+    def embed_many(self, contents: Sequence[str]) -> list[Vector | None]:
+        """As `embed`, many at once; None for what is blank or could not be embedded. Raises nothing of the embedder's.
+
+        Where the whole cannot be embedded each is tried alone, so that one content does not cost the others theirs;
+        after three failures in a row the embedder is taken to be down.
+        """
+        made: dict[int, Vector] = {}
+        full = [number for number, content in enumerate(contents) if content.strip()]
+        try:
+            made = dict(zip(full, self._embed_whole([contents[number] for number in full]), strict=True))
+        except Exception:  # noqa: BLE001  (someone else's code, as in the judge: what is missing says that it failed)
+            failures = 0
+            for number in full:
+                vector = self._attempt(contents[number]) if failures < _DOWN else None
+                failures = 0 if vector is not None else failures + 1
+                if vector is not None:
+                    made[number] = vector
+        return [made.get(number) for number in range(len(contents))]
+
+    def _embed_whole(self, contents: Sequence[str]) -> list[Vector]:
+        split = [parts(content) for content in contents]
+        texts = [text for some in split for text in some]
+        if not texts:
+            return []
+        rows = _unit_rows(self.embedder.encode(texts), (len(texts), self.embedder.dims))
+        ends = list(accumulate(len(some) for some in split))
+        means = [rows[end - len(some) : end].mean(axis=0) for end, some in zip(ends, split, strict=True)]
+        return list(_unit_rows(means, (len(means), self.embedder.dims)))
+
+    def _attempt(self, content: str) -> Vector | None:
+        try:
+            return self.embed(content)
+        except Exception:  # noqa: BLE001  (see `embed_many`)
+            return None
+
     def judge(self, content: str) -> Judgement:
         """Embed and judge in one step; raises as `embed` and `judge_vector` do."""
         return self.judge_vector(self.embed(content))
@@ -210,7 +247,7 @@ def _numpy() -> Any:
     try:
         import numpy as np  # noqa: PLC0415  # the words strategy must work, and open fast, without it
     except ImportError as error:
-        hint = "pip install 'alveus[embeddings]', or run without an embedder"
+        hint = "pip install numpy, or run without an embedder"
         raise NoveltyUnavailable("vectors need numpy.", hint=hint) from error
     return np
 

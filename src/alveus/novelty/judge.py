@@ -108,10 +108,11 @@ class NoveltyJudge:
 class Trial:
     """A batch being judged: each content as if those before it were in the journal already; `accept` makes it so."""
 
-    __slots__ = ("_found", "_fresh", "_judge", "_learned", "_settled")
+    __slots__ = ("_embedding", "_found", "_fresh", "_learned", "_settled", "_words")
 
     def __init__(self, judge: NoveltyJudge) -> None:
-        self._judge = judge
+        self._words = judge.words
+        self._embedding = judge.embedding
         self._fresh: dict[str, int] = {}
         self._learned: list[tuple[list[str], Vector | None]] = []
         self._found: list[str] = []
@@ -119,19 +120,24 @@ class Trial:
 
     def judge(self, content: str, prepared: Prepared | None = None) -> Judgement:
         """As `NoveltyJudge.judge`."""
-        embedding, failure, self._found = self._judge.embedding, "", words(content)
-        if embedding is not None and prepared is not None:
-            failure, vector = prepared.failure, prepared.vector
-            if vector is not None:
-                also = [unit for _, unit in self._learned if unit is not None]
-                judgement, failure = _attempt(lambda: embedding.judge_vector(vector, also))
-                if judgement is not None:
-                    return judgement
-        self._settle_fresh()
-        worded = self._judge.words.judge_words(self._found, self._fresh, len(self._learned))
-        if failure and embedding is not None:
-            return worded._replace(by=f"{worded.by}{FALLBACK}{embedding.embedder.id}")
-        return worded
+        self._found = found = words(content)
+        if self._embedding is None or prepared is None:
+            if not self._learned:
+                return self._words.judge_words(found)
+            return self._judge_words()
+        embedding, failure, vector = self._embedding, prepared.failure, prepared.vector
+        if vector is not None:
+            also = [unit for _, unit in self._learned if unit is not None]
+            judgement, failure = _attempt(lambda: embedding.judge_vector(vector, also))
+            if judgement is not None:
+                return judgement
+        worded = self._judge_words()
+        return worded._replace(by=f"{worded.by}{FALLBACK}{embedding.embedder.id}") if failure else worded
+
+    def _judge_words(self) -> Judgement:
+        if self._learned:
+            self._settle_fresh()
+        return self._words.judge_words(self._found, self._fresh, len(self._learned))
 
     def learn(self, prepared: Prepared | None = None) -> None:
         """Take in the content that was judged last, for the rest of the batch."""
@@ -139,18 +145,22 @@ class Trial:
 
     def _settle_fresh(self) -> None:
         """The words of what was learnt, with the records they were last in; made when a second content is judged."""
-        seq = self._judge.next_seq
+        seq, fresh = self._words.next_seq, self._fresh
         for found, _ in self._learned[self._settled :]:
-            self._fresh.update(dict.fromkeys(found, seq + self._settled))
+            last = seq + self._settled
+            for word in found:
+                fresh[word] = last
             self._settled += 1
 
     def accept(self) -> None:
         """The batch is in the journal: the judge learns it."""
-        state, embedding = self._judge.words, self._judge.embedding
+        state, embedding = self._words, self._embedding
+        seq = state.next_seq
         for found, vector in self._learned:
             if embedding is not None and vector is not None:
-                embedding.learn(state.next_seq, vector)
-            state.learn_words(state.next_seq, found)
+                embedding.learn(seq, vector)
+            state.learn_words(seq, found)
+            seq += 1
 
 
 def _load_words(blob: bytes, window: int | None) -> tuple[WordsNovelty, tuple[str, ...]]:

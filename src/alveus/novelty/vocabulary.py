@@ -6,6 +6,7 @@ import re
 import struct
 import unicodedata
 from collections.abc import Mapping
+from itertools import filterfalse
 from operator import add
 from types import MappingProxyType
 from typing import Final
@@ -82,12 +83,6 @@ def by_words(window: int | None) -> str:
     return "words/1" if window == WINDOW else f"words/1:w={window}"
 
 
-def _class_by_share(new: float) -> Novelty:
-    if new > _NEW_SURPRISE:
-        return Novelty.PREDICTION_ERROR
-    return Novelty.NOVEL if new > _NEW_NOVEL else Novelty.ROUTINE
-
-
 _NO_WORDS: Final[Mapping[str, int]] = MappingProxyType({})
 
 
@@ -104,7 +99,7 @@ class WordsNovelty:
 
     def __init__(self, window: int | None = WINDOW) -> None:
         """Start empty. Raises `InputError` for a window below 1."""
-        if window is not None and window < 1:
+        if window is not None and (type(window) is not int or window < 1):
             raise InputError(f"a novelty window of {window} records holds nothing.", hint="use 1 or more, or None")
         self.window = window
         self.by = by_words(window)
@@ -138,12 +133,19 @@ class WordsNovelty:
         """As `judge`, of words already split, `ahead` records on, whose words are in `fresh` and not yet in the map."""
         if not found:
             return Judgement(Novelty.ROUTINE, 1.0, self.by)
-        seen, oldest = self._seen.get, self._oldest if ahead == 0 else self._horizon(self._next + ahead)
-        unknown = [word for word in found if seen(word, -1) < oldest]
+        seen, oldest = self._seen, self._oldest if ahead == 0 else self._horizon(self._next + ahead)
+        if oldest == 0:  # nothing has aged yet
+            new = list(filterfalse(seen.__contains__, found))
+        else:
+            new = [word for word in found if seen.get(word, -1) < oldest]
         if fresh:
-            unknown = [word for word in unknown if fresh.get(word, -1) < oldest]
-        share = len(unknown) / len(found)
-        return Judgement(_class_by_share(share), 1.0 - share, self.by)
+            new = [word for word in new if fresh.get(word, -1) < oldest]
+        share = len(new) / len(found)
+        if share > _NEW_SURPRISE:
+            novelty = Novelty.PREDICTION_ERROR
+        else:
+            novelty = Novelty.NOVEL if share > _NEW_NOVEL else Novelty.ROUTINE
+        return Judgement(novelty, 1.0 - share, self.by)
 
     def learn(self, seq: int, content: str) -> None:
         """Take in record `seq`, which is in the journal. `seq` counts records and only rises (`InputError` if not)."""
@@ -156,9 +158,9 @@ class WordsNovelty:
         seen = self._seen
         for word in found:
             seen[word] = seq
-        self._content, self._words = None, []
-        self._next = seq + 1
-        self._oldest = self._horizon(seq + 1)
+        self._content = None
+        self._next = following = seq + 1
+        self._oldest = 0 if self.window is None else max(0, following - self.window)
         if len(seen) > self._prune_at:
             self._prune()
 
@@ -176,6 +178,8 @@ class WordsNovelty:
 
     def _live(self) -> dict[str, int]:
         oldest = self._oldest
+        if oldest == 0:
+            return self._seen.copy()
         return {word: seq for word, seq in self._seen.items() if seq >= oldest}
 
     def copy(self) -> WordsNovelty:

@@ -27,6 +27,9 @@ SHARED_SYNC_LINES: Final = 256
 SHARED_SYNC_BYTES: Final = 8 << 20
 _COPY_PIECE: Final = 1 << 20
 _NOBODY: Final = 0
+_NOT_WRITTEN: Final = 1 << 62
+_PATIENCE: Final = 1.0
+"""Seconds that a thread counts on another before it looks for itself."""
 _FIRST_PAUSE: Final = 0.0002
 _LONGEST_PAUSE: Final = 0.02
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -34,6 +37,27 @@ _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 class Moved(Exception):
     """The file under the path is another one now; the owner has to look again. Never leaves the store."""
+
+
+class Turn:
+    """A thread's wait until `count` lines are on disk, or until it is next."""
+
+    __slots__ = ("_lock", "count", "thread")
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.thread = threading.get_ident()
+        self._lock = threading.Lock()
+        self._lock.acquire()
+
+    def wait(self) -> bool:
+        """Whether another thread ended the wait; else an interrupt may have hit the one that was to do it."""
+        return self._lock.acquire(timeout=_PATIENCE)
+
+    def let_go(self) -> None:
+        """End the wait; a second time, after an interrupt, does nothing."""
+        if self._lock.locked():
+            self._lock.release()
 
 
 class Log:
@@ -78,11 +102,14 @@ class Log:
     def _start_anew(self) -> None:
         self._forked = False
         self._mutex = threading.Lock()
-        self._state = threading.Condition()
-        self._leader = _NOBODY
+        self._state = threading.RLock()  # whoever is interrupted just before letting it go can take it again
+        self._leader = self._next = _NOBODY
+        self._turns: list[Turn] = []
+        self.company = 1
         self._dirty = threading.Event()
         self._urgent = threading.Event()
         self._closed = threading.Event()
+        self._shut = False
         self._syncer: threading.Thread | None = None
 
     def start_at(self, end: int, count: int, synced: int) -> None:
@@ -106,12 +133,19 @@ class Log:
 
         Raises Locked after `timeout` seconds, Moved after a rotation, StoreUncertain when poisoned.
         """
-        self._check_fork()
+        if self._forked:
+            self._renew()
         if not self._mutex.acquire(timeout=self.timeout):
             raise self._is_locked()
         try:
-            self._check_poison()
-            self._lock_file()
+            if self._shut or self._poison is not None:
+                self._refuse()
+            while True:
+                if not self.files.try_lock(self.fd):
+                    self._wait_for_lock()
+                if self._is_current():
+                    break
+                self._reopen()
             try:
                 self.follow()
             except BaseException:
@@ -123,16 +157,11 @@ class Log:
 
     def unlock(self) -> None:
         """Let the lock go."""
-        self._unlock_file()
+        try:  # noqa: SIM105  (a context manager costs as much as the call)
+            self.files.unlock(self.fd)
+        except OSError:
+            pass  # closing the descriptor releases it all the same
         self._mutex.release()
-
-    def _lock_file(self) -> None:
-        while True:
-            if not self.files.try_lock(self.fd):
-                self._wait_for_lock()
-            if self._is_current():
-                return
-            self._reopen()
 
     def _wait_for_lock(self) -> None:
         deadline, pause = time.monotonic() + self.timeout, _FIRST_PAUSE
@@ -172,20 +201,19 @@ class Log:
             hint="wait for it to finish, or find it with `lsof`",
         )
 
-    def _check_fork(self) -> None:
+    def _renew(self) -> None:
         """A forked child shares its parent's lock; it needs a descriptor, a mutex and a syncing thread of its own."""
-        if self._forked:
-            self.files.close(self.fd)
-            self.fd = self._open()
-            self._start_anew()
+        self.files.close(self.fd)
+        self.fd = self._open()
+        self._start_anew()
 
     @property
     def poison(self) -> str:
         """Why this log writes no more, or an empty string."""
         return self._poison or ""
 
-    def _check_poison(self) -> None:
-        if self._closed.is_set():
+    def _refuse(self) -> None:
+        if self._shut:
             raise StoreError("the journal is closed", code="closed", hint="open it again")
         if self._poison is not None:
             raise StoreUncertain(self._poison, code="poisoned", hint="close the journal and open it again")
@@ -200,13 +228,15 @@ class Log:
             self._take_back(error)
         if written != len(data):
             self._take_back(OSError(errno.ENOSPC, "the disk took only a part of the record"))
-        self.adopt(data, lines)
+        count, end = self.count + lines, self.end + written
+        self._pending.append((count, end, data))  # first: whoever syncs takes how far it got from here
+        self.end, self.count = end, count
 
     def adopt(self, data: bytes, lines: int) -> None:
         """Count lines that lie at the end already: another process wrote them."""
         count, end = self.count + lines, self.end + len(data)
         if not self.read_only:
-            self._pending.append((count, end, data))  # first: whoever syncs takes how far it got from here
+            self._pending.append((count, end, data))  # first, as in `append`
         self.end, self.count = end, count
 
     def _take_back(self, error: OSError) -> NoReturn:
@@ -231,26 +261,90 @@ class Log:
 
     def wait(self, count: int) -> None:
         """Return once the first `count` lines are on disk. Raises StoreUncertain if that cannot be told."""
-        self._check_fork()
-        me = threading.get_ident()
-        while self.synced < count:
-            try:
+        if self._forked:
+            self._renew()
+        me, turn, queued = threading.get_ident(), None, False
+        try:
+            while self.synced < count:
                 with self._state:
                     # A leader that was interrupted between these lines finds its own mark here and takes over.
-                    while self._leader not in (_NOBODY, me) and self.synced < count:
-                        self._state.wait()
-                    if self.synced >= count:
-                        return
-                    self._check_poison()
-                    self._leader = me
-                    fd = self.fd
+                    if self._leader in (_NOBODY, me):
+                        self._lead(me)
+                        turn = None
+                    elif turn is None:
+                        turn, queued = self._queue(count), True
+                if turn is None:
                     lines, end, _ = self._pending[-1] if self._pending else (self.count, self.end, b"")
-                self._sync(fd, lines, end)
-            finally:
-                if self._leader == me:
-                    with self._state:
-                        self._leader = _NOBODY
-                        self._state.notify_all()
+                    self._sync(self.fd, lines, end)
+                    self._step_down()
+                elif turn.wait():
+                    turn = None
+            if queued:
+                self.pass_on()
+        except BaseException:
+            self._step_down(everybody=True)  # whoever counts on this thread has to help itself
+            raise
+
+    def _lead(self, me: int) -> None:
+        if self._shut or self._poison is not None:
+            self._refuse()
+        self._leader = me
+        self._be_next_no_more(me)
+
+    # Who led a sync lets those go whose lines it brought to disk, and one of the others: that one is next, and writes
+    # and syncs for all that wait by then. So each thread wakes once. `wait` waits for a leader, who holds no lock, but
+    # never for the next one, who may have to wait for locks.
+
+    def queue(self) -> Turn | None:
+        """A place behind the sync that is under way; where there is none, None, and this thread is next."""
+        if self._forked:
+            self._renew()
+        me = threading.get_ident()
+        with self._state:
+            if self._leader in (_NOBODY, me) and self._next in (_NOBODY, me):
+                self._next = me
+                return None
+            return self._queue(_NOT_WRITTEN)
+
+    def take_over(self) -> None:
+        """Be next in place of a thread that was waited for in vain."""
+        with self._state:
+            self._next = threading.get_ident()
+
+    def pass_on(self) -> None:
+        """Be next no more: whoever called `queue` calls this in the end."""
+        if self._next != _NOBODY or self._turns:
+            self._step_down()
+
+    def _queue(self, count: int) -> Turn:
+        turn = Turn(count)
+        self._turns.append(turn)
+        self._be_next_no_more(turn.thread)
+        return turn
+
+    def _be_next_no_more(self, me: int) -> None:
+        if self._next == me:
+            self._next = _NOBODY
+
+    def _step_down(self, *, everybody: bool = False) -> None:
+        me = threading.get_ident()
+        with self._state:
+            if self._leader == me:
+                self._leader, self.company = _NOBODY, 1 + len(self._turns)
+            self._be_next_no_more(me)
+            if not self._turns:
+                return
+            waiting: list[Turn] = []
+            for turn in self._turns:
+                if turn.count > self.synced and not everybody:
+                    waiting.append(turn)
+                else:
+                    turn.let_go()
+            if waiting and self._leader == _NOBODY == self._next:
+                first = waiting.pop(0)
+                self._next = first.thread
+                first.let_go()
+            self._turns = waiting
 
     def _sync(self, fd: int, lines: int, end: int) -> None:
         try:
@@ -349,8 +443,9 @@ class Log:
 
     def close(self) -> None:
         """Stop the syncing thread and let the file go; syncs nothing. A second time does nothing."""
-        if self._closed.is_set():
+        if self._shut:
             return
+        self._shut = True
         self._closed.set()
         self._dirty.set()
         self._urgent.set()

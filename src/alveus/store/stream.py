@@ -305,10 +305,6 @@ class Stream:
 
     # Appending
 
-    def batch(self) -> Batch:
-        """Records to be added under the journal's lock, caught up, in a `with`. Raises StoreError if it is refused."""
-        return Batch(self)
-
     def check_writable(self) -> None:
         """Raises StoreError unless this stream can be written."""
         if self.refused:
@@ -322,16 +318,16 @@ class Stream:
         """Write the batch, under the lock. Its records are on disk once `settle` says so."""
         self._whole = False
         try:
-            self.log.append(b"".join([one.line + b"\n" for one in batch.sealed]), len(batch.sealed))
+            self.log.append(b"".join(batch.lines), len(batch.sealed))
         except StoreError:
             self._whole = True
             raise
         # The commit point. Before the line above nothing happened; after it the records are whole to every reader,
         # and a crash leaves either all of them or a torn tail that the next opening sets aside.
-        self.link = batch.link
+        self.link = link = batch.link
         self._late += batch.sealed
         self._whole = True
-        if self.link.size - self._head_size >= HEAD_RECORDS or time.monotonic() - self._head_at >= HEAD_SECONDS:
+        if link.size - self._head_size >= HEAD_RECORDS or time.monotonic() - self._head_at >= HEAD_SECONDS:
             self._mark()
 
     def settle(self, count: int, *, durable: bool) -> None:
@@ -447,29 +443,42 @@ class Stream:
         placed = lines.placed(self.files, self.log.fd, start, self.link.offset)
         return ((offset, raw.removesuffix(b"\n")) for offset, raw in placed)
 
+    def line_before(self, offset: int) -> bytes | None:
+        """The line that ends, with its LF, at byte `offset`, without it; None where no line ends."""
+        return lines.last_line(self.files, self.log.fd, offset)
+
+    def make_durable(self) -> None:
+        """Return once all that is known of the stream is on disk. Raises StoreUncertain if that cannot be told."""
+        if self.log.read_only:
+            self.files.datasync(self.log.fd)
+        else:
+            self.log.wait(self.link.size)
+
     def backwards(self) -> Iterator[tuple[int, bytes]]:
         """The lines from the end as it is now, last first, without LF, each with its byte offset."""
         return lines.backwards(self.files, self.log.fd, 0, self.link.offset)
 
 
 class Batch:
-    """Records being added under the lock. `link` is the end of the chain as it will be."""
+    """Records being added, in a `with`: under the journal's lock, caught up. Entering raises StoreError if refused.
 
-    __slots__ = ("_stream", "link", "sealed")
+    `link` is the end of the chain as it will be, `lines` what is to be written.
+    """
+
+    __slots__ = ("_stream", "lines", "link", "sealed")
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
-        self.link = stream.link
-        self.sealed: list[Sealed] = []
 
     def __enter__(self) -> Self:
         stream = self._stream
-        stream.check_writable()
         stream.log.lock()
         if stream.refused:
             stream.log.unlock()
             stream.check_writable()
         self.link = stream.link.copy()
+        self.sealed: list[Sealed] = []
+        self.lines: list[bytes] = []
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
@@ -479,20 +488,16 @@ class Batch:
         """Whether the last record closes the chain: nothing may follow it."""
         return self.link.closing is not None
 
-    @property
-    def synced(self) -> int:
-        """The highest seq known to be on disk, −1 at first."""
-        return self._stream.log.synced - 1
-
     def add(self, sealed: Sealed) -> None:
         """Put one more at the end: it was made to follow `link`."""
-        record = sealed.record
-        if self.link.closing is not None:
+        link, (record, line) = self.link, sealed
+        if link.closing is not None:
             raise JournalError("the chain is closed", code="after_closing", hint="open the journal again")
-        self.link.advance(sealed.line, record.record_id, record.timestamp)
+        link.advance(line, record.record_id, record.timestamp)
         if "closing" in record.metadata:
-            self.link.closing = closing_of(dict(record.metadata))
+            link.closing = closing_of(dict(record.metadata))
         self.sealed.append(sealed)
+        self.lines += (line, b"\n")
 
     def commit(self) -> int:
         """Write them; returns the count of records that `Stream.settle` waits for."""
