@@ -184,11 +184,16 @@ class SimulatedDisk:
             return bytes(self._inode_of(fd).data[offset : offset + size])
 
     def write(self, fd: int, data: bytes) -> int:
-        """See `Files`. Every file of the store is written by appending."""
+        """See `Files`. Every file of the store but `stream.vec` is written by appending."""
+        with self._guard:
+            return self.write_at(fd, data, len(self._inode_of(fd).data))
+
+    def write_at(self, fd: int, data: bytes, offset: int) -> int:
+        """See `Files`."""
         with self._guard:
             inode = self._inode_of(fd)
             if data:
-                inode.writes.append(("write", len(inode.data), bytes(data)))
+                inode.writes.append(("write", offset, bytes(data)))
                 _apply(inode.data, inode.writes[-1])
             return len(data)
 
@@ -520,7 +525,7 @@ class Faulty:
         self._names: dict[int, str] = {}
 
     def _do(self, kind: str, name: str, *arguments: Any) -> Any:
-        method = "open" if kind == "create" else kind
+        method = {"create": "open", "write": "write_at" if len(arguments) > 2 else "write"}.get(kind, kind)
         act = lambda: getattr(self.below, method)(*arguments)  # noqa: E731
         call = Call(kind, name)
         self.all_calls.append(call)
@@ -552,6 +557,11 @@ class Faulty:
     def write(self, fd: int, data: bytes) -> int:
         """See `Files`."""
         count: int = self._do("write", self._names.get(fd, ""), fd, data)
+        return count
+
+    def write_at(self, fd: int, data: bytes, offset: int) -> int:
+        """See `Files`. For a `Spoil` a write like any other."""
+        count: int = self._do("write", self._names.get(fd, ""), fd, data, offset)
         return count
 
     def truncate(self, fd: int, size: int) -> None:
@@ -653,8 +663,9 @@ class Spoil:
         elif call.kind in ("sync", "datasync") and hasattr(files.below, "lose_unsynced"):
             files.below.lose_unsynced(arguments[0])
         if self.how == "short":
-            fd, data = arguments
-            return files.below.write(fd, data[: len(data) // 2])
+            fd, data, *place = arguments
+            half = data[: len(data) // 2]
+            return files.below.write_at(fd, half, *place) if place else files.below.write(fd, half)
         if self.how.startswith("crash"):
             _bottom(files).die()
             raise Crash

@@ -364,7 +364,7 @@ class Stub:
     id, revision, dims = "stub", "1", 64
 
     def __init__(self):
-        self.np = pytest.importorskip("numpy", reason="vectors need numpy: pip install 'alveus[embeddings]'")
+        self.np = pytest.importorskip("numpy", reason="vectors need numpy")
         self.seen = []
 
     def encode(self, texts):

@@ -25,6 +25,7 @@ class Files(Protocol):
     def close(self, fd: int) -> None: ...
     def read(self, fd: int, size: int, offset: int) -> bytes: ...
     def write(self, fd: int, data: bytes) -> int: ...
+    def write_at(self, fd: int, data: bytes, offset: int) -> int: ...
     def truncate(self, fd: int, size: int) -> None: ...
     def datasync(self, fd: int) -> None: ...
     def sync(self, fd: int) -> None: ...
@@ -55,6 +56,9 @@ class Disk:
     def write(self, fd: int, data: bytes) -> int:
         return os.write(fd, data)
 
+    def write_at(self, fd: int, data: bytes, offset: int) -> int:
+        return os.pwrite(fd, data, offset)
+
     def truncate(self, fd: int, size: int) -> None:
         os.ftruncate(fd, size)
 
@@ -68,7 +72,7 @@ class Disk:
         return os.fstat(fd)
 
     def stat(self, path: Path) -> os.stat_result:
-        return os.stat(path, follow_symlinks=False)
+        return os.lstat(path)
 
     def names(self, folder: Path) -> list[str]:
         return os.listdir(folder)

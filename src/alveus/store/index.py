@@ -188,6 +188,15 @@ class View:
         number = min(seq // BLOCK, self._blocks)
         return _unpack(self._block(number), seq, seq - number * BLOCK)
 
+    def id_starts(self, first: int) -> bytes:
+        """The first 8 bytes of record_id of the records from `first` on, end to end; zeros for an unreadable line."""
+        starts = bytearray()
+        for number in range(min(first // BLOCK, self._blocks), self._blocks + 1):
+            block = self._block(number)
+            start = max(0, first - number * BLOCK) * _ENTRY.size + _ENTRY.size - 8
+            starts += b"".join(block[at : at + 8] for at in range(start, len(block), _ENTRY.size))
+        return bytes(starts)
+
     def newest_first(self, wanted: Wanted) -> Iterator[Entry]:
         """The entries whose places in a block `wanted(kinds, novelties)` gives, last first."""
         for number in range(self._blocks, -1, -1):
