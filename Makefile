@@ -44,6 +44,7 @@ prove: $(READY)
 
 bench: $(READY)
 	$(BIN)/python bench/run.py
+	$(BIN)/python bench/recall.py
 
 docs: $(READY)
 	$(BIN)/mkdocs build --strict --quiet
@@ -64,5 +65,5 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -c '' 2>/dev/null || $$python -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt pip
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt --build-constraint constraints.txt \
-	  --group dev --editable '.[embeddings]'
+	  --group dev --editable .
 	@touch $@

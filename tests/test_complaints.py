@@ -551,7 +551,8 @@ def test_change_of_embedding_size_keeps_recall_and_is_said(opened):
             memory.record("decision", "abcdefgh" * (number + 1))
             memory.record("decision", "zzzz")
             assert contents(memory.pattern_completion("zzzzz", 1)) == ["zzzz"]
-            assert len(memory.pattern_completion("abc", 100)) == memory.size() == 2 * (number + 1)
+            assert memory.size() == 2 * (number + 1)
+            assert len(memory.pattern_completion("abc", 100)) == number + 2, "a content that comes again comes once"
 
 
 # H. Concurrency
@@ -793,12 +794,12 @@ def test_giant_does_not_empty_the_context(opened):
 
 
 @pytest.mark.parametrize(
-    ("words", "fewest"), [("переезд в Казань", 7), ("服务器已经搬到喀山", 6), ("🐬🌊🏔️🚀", 4), ("move to Kazan", 3)]
+    ("words", "fewest"), [("переезд в Казань", 6), ("服务器已经搬到喀山", 7), ("🐬🌊🏔️🚀", 9), ("move to Kazan", 4)]
 )
 # 95: hindsight#3688, remnic#2188, ai-memory-mcp#3565
 def test_tokens_are_not_undercounted_in_any_script(words, fewest, opened):
-    """The estimate stays on the safe side of what tokenizers give, and no pack passes its budget by it."""
-    from alveus.context import estimate_tokens
+    """The estimate stays on the safe side of what o200k_base gives (`fewest`), and no pack passes its budget by it."""
+    from alveus.estimate import estimate_tokens
 
     assert estimate_tokens(words) >= fewest
     with opened() as memory:

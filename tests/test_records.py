@@ -322,3 +322,40 @@ def test_an_embedder_cannot_make_the_writer_write_what_it_would_not_read(home, l
     except InputError as error:
         assert length > 80
         assert error.hint
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda memory: memory.pattern_completion(None),
+        lambda memory: memory.pattern_completion("x", asked_at="yesterday"),
+        lambda memory: memory.pattern_completion("x", since=5),
+        lambda memory: memory.pattern_completion("x", user=0),
+        lambda memory: memory.context("x", "5"),
+        lambda memory: memory.context(None, 5),
+        lambda memory: memory.get(None),
+        lambda memory: memory.daily_anchor(5),
+        lambda memory: memory.export_montana(None),
+        lambda memory: memory.verify_chain(jobs="2"),
+        lambda memory: memory.verify_chain(against=""),
+        lambda memory: memory.verify_chain(against=5),
+        lambda memory: memory.selective_load("5"),
+        lambda memory: memory.timeline(["no kind"]),
+        lambda memory: memory.record("state", None),
+        lambda memory: memory.record(None, "x"),
+        lambda memory: memory.record_many(None),
+        lambda memory: memory.record_many([1]),
+        lambda memory: Hippocampus.open(home=5),
+        lambda memory: Hippocampus.open(home=memory.home, agent_id=5),
+        lambda memory: Hippocampus.open(home=memory.home, agent_id="new", key_file=5),
+        lambda memory: Hippocampus.open(home=memory.home, agent_id="new", words_window="5"),
+        lambda memory: Hippocampus.open(home=memory.home, agent_id="new", embedder="no such"),
+    ],
+    ids=map(str, range(23)),
+)
+def test_what_cannot_be_asked_gets_a_sentence(act, home):
+    """A value of the wrong type is the caller's: InputError, never Python's own words for it; and nothing is stored."""
+    with Hippocampus.open(home=home, agent_id=AGENT) as memory:
+        with pytest.raises(InputError):
+            act(memory)
+        assert memory.size() == 0

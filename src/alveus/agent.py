@@ -11,13 +11,14 @@ import contextlib
 import os
 import secrets
 import threading
+import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import islice
+from itertools import repeat
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakSet
 
 from alveus.clock import Clock, Ticker
@@ -26,22 +27,28 @@ from alveus.errors import AlveusError, InputError, JournalError, NotFound, Store
 from alveus.journal.chain import opening_of
 from alveus.journal.record import DURABLE_KINDS, Draft, Kind, Profile, SignedRecord, Source
 from alveus.journal.seal import Checked, digest, seal
-from alveus.novelty import CACHE_SIZE, Embedder, EmbeddingNovelty, NoveltyJudge, Prepared, WordsNovelty
+from alveus.novelty import CACHE_SIZE, Embedder, EmbeddingNovelty, NoveltyJudge, Prepared, Trial, WordsNovelty
 from alveus.store import snapshot
 from alveus.store.creation import agents_locked, archives
 from alveus.store.files import Files, create, exists, sync_folder
 from alveus.store.keys import new_key
 from alveus.store.layout import Layout
-from alveus.store.log import Moved
+from alveus.store.log import Moved, Turn
 from alveus.store.origins import Origins, digest_of
 from alveus.store.past import Past, checked_at, content_of, line_of, place_of
 from alveus.store.stream import Batch, Stream, Torn, beside, torn_files
 from alveus.store.succession import closed_chain, finish_succession, load_keys, predecessors
-from alveus.store.vectors import Vectors
+from alveus.store.vectors import Vectors, caught_up
 
+if TYPE_CHECKING:
+    from alveus.novelty.embedding import Vector
+    from alveus.store.search import Search
+
+_UNASKED: Final[Any] = object()
 SNAPSHOT_RECORDS: Final = 4096
 SNAPSHOT_AT_CLOSE: Final = 256
-_EMBED_AT_ONCE: Final = 256
+_GATHER_SECONDS: Final = 0.00005
+"""A look at who else comes: a thread that was just woken takes about as long to its next record."""
 _OF_ONE: Final = (InputError, JournalError)
 """Errors that speak of one request, and not of the disk or the lock that all share."""
 RELOADS: Final = 5
@@ -58,8 +65,7 @@ class Stored(StrEnum):
     REVISED = "revised"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(NamedTuple):
     """A draft's fate: its record, or for a known item the record that holds it already."""
 
     status: Stored
@@ -84,6 +90,9 @@ class Options:
     timeout: float
     clock: Clock
     embedder: Embedder | None
+    """Judges novelty, and recalls by meaning."""
+    recalls_by: Callable[[], Embedder | None]
+    """Finds who recalls by meaning where `embedder` is None; called with the first question."""
     words_window: int | None
 
 
@@ -96,6 +105,8 @@ class Agent:
         self.options = options
         self.ticker = Ticker(options.clock)
         self._origins: Origins | None = None
+        self._search: Search | None = None
+        self._recalls_by: EmbeddingNovelty | None = _UNASKED
         self._torn: list[Torn] = []
         self._to_embed: deque[str] = deque(maxlen=CACHE_SIZE)
         self.renew_locks()
@@ -175,6 +186,7 @@ class Agent:
         self._waiting: deque[_Request] = deque()
         self._writing = threading.RLock()
         self._origins_guard = threading.RLock()
+        self._search_guard = threading.RLock()
 
     def refresh(self) -> None:
         """See what others have appended."""
@@ -207,6 +219,8 @@ class Agent:
                 self._let_go()
             if self._origins is not None and self._origins.pid == os.getpid():
                 self._origins.close()
+            if self._search is not None and self._search.pid == os.getpid():
+                self._search.close()
         log = self.stream.log
         if log.poison and log.synced < log.count:
             raise StoreUncertain(log.poison, code="poisoned", hint="open the journal again and look what is there")
@@ -248,30 +262,73 @@ class Agent:
         self._append([draft], durable=True, force_clock=False)
 
     def _append(self, drafts: Sequence[Draft], *, durable: bool, force_clock: bool) -> list[Outcome]:
-        self.stream.check_writable()
-        if self._torn or any(draft.origin is not None for draft in drafts):
-            self._catch_up_origins()
-        if self._to_embed:
-            self._embed_followed()
-        request = _Request(drafts, [self.judge.prepare(draft.content) for draft in drafts], force_clock=force_clock)
-        self._waiting.append(request)
-        with self._writing:
-            if request.stream is None and request.error is None:
-                self._write_waiting()
-        outcomes, stream = request.result()
-        durable = durable or any(outcome.record.kind in DURABLE_KINDS for outcome in outcomes)
-        stream.settle(request.count, durable=durable)
+        request = self._prepare(drafts, force_clock=force_clock)
+        if not durable:
+            for draft in drafts:
+                if draft.kind in DURABLE_KINDS:
+                    durable = True
+                    break
+        if durable and drafts:
+            self._write_together(request)
+        else:
+            self._waiting.append(request)
+            self._write_waiting(request)
+            request.settle(durable=durable)
         if self.judge.next_seq - self._saved_at >= SNAPSHOT_RECORDS:
             # The records are in the journal: what is derived from them may fail, they may not, nor be written twice.
             with contextlib.suppress(AlveusError, OSError, Moved):
                 self._save_derived()
-        return outcomes
+        return request.outcomes
 
-    def _write_waiting(self) -> None:
-        """Write the requests of all threads that wait, in one batch; where one is unacceptable, each on its own."""
-        self._write_requests([self._waiting.popleft() for _ in range(len(self._waiting))])
+    def _prepare(self, drafts: Sequence[Draft], *, force_clock: bool) -> _Request:
+        """What has to be done before the lock is taken: known origins catch up, the model is called."""
+        if self.stream.refused:
+            self.stream.check_writable()
+        for draft in drafts:
+            if draft.origin is not None or self._torn:
+                self._catch_up_origins()
+                break
+        if self._to_embed:
+            self._embed_followed()
+        prepared: Sequence[Prepared] = ()
+        if self.judge.embedding is not None:
+            prepared = [self.judge.prepare(draft.content) for draft in drafts]
+        return _Request(drafts, prepared, force_clock=force_clock)
+
+    def _write_together(self, request: _Request) -> None:
+        """Write and sync durable records together with those of all threads that come in while a sync is under way."""
+        log = self.stream.log
+        try:
+            request.turn = log.queue()
+            self._waiting.append(request)
+            if request.turn is not None and not request.turn.wait():
+                log.take_over()
+            if log.company > 1 and request.is_open():
+                self._gather(log.company)
+            self._write_waiting(request)
+            request.settle(durable=True)
+        finally:
+            log.pass_on()
+
+    def _gather(self, company: int) -> None:
+        """Wait a moment for those who were served by the last sync and record again at once, while any come."""
+        there = 0
+        while there < len(self._waiting) < company:
+            there = len(self._waiting)
+            time.sleep(_GATHER_SECONDS)
+
+    def _write_waiting(self, mine: _Request) -> None:
+        """Have `mine` written, by this thread or another: one writes for all that wait."""
+        if mine.is_open():
+            with self._writing:
+                if mine.is_open():
+                    requests: list[_Request] = []
+                    while self._waiting:
+                        requests.append(self._waiting.popleft())
+                    self._write_requests(requests)
 
     def _write_requests(self, requests: list[_Request]) -> None:
+        """Write them in one batch; where one is unacceptable, each on its own."""
         try:
             self._write(requests)
         except (AlveusError, OSError, Moved) as error:
@@ -287,25 +344,29 @@ class Agent:
             raise
 
     def _write(self, requests: list[_Request]) -> None:
-        with self.stream.batch() as batch:
+        with Batch(self.stream) as batch:
             if batch.is_closed():
                 raise Moved
             writing = _Writing(self, batch)
             if self._torn or self.stream.torn or not batch.link.size:
                 for draft in self._prelude(batch):
-                    writing.add(draft, Prepared(), force_clock=False)
-            made = []
+                    writing.add(draft)
+            made = 0
             for request in requests:
-                if batch.is_closed():
+                if batch.link.closing is not None:
                     break  # nothing stands behind a closing record: the others go to the chain that continues it
-                drafts = zip(request.drafts, request.prepared, strict=True)
-                made.append([writing.add(draft, ready, force_clock=request.force_clock) for draft, ready in drafts])
+                request.outcomes = outcomes = []
+                for draft, ready in zip(request.drafts, request.prepared or repeat(None)):  # noqa: B905
+                    outcomes.append(writing.add(draft, ready, force_clock=request.force_clock))
+                made += 1
             count = batch.commit()
-            writing.learn()
-        for request in requests[len(made) :]:
+            writing.trial.accept()  # the batch is written: what was learned from it stands
+        for request in requests[made:]:
             request.error = Moved()
-        for request, outcomes in zip(requests, made, strict=False):
-            request.outcomes, request.count, request.stream = outcomes, count, self.stream
+        for request in requests[:made]:
+            request.count, request.stream = count, self.stream
+            if request.turn is not None:
+                request.turn.count = count
 
     def _prelude(self, batch: Batch) -> list[Draft]:
         """What has to be written first: a successor's opening record, the accounts of torn tails."""
@@ -382,31 +443,61 @@ class Agent:
         )
         snapshot.save(self.files, beside(self.layout.stream, ".words"), self.stream.key, saved)
 
-    def like(self, query: str, top_k: int) -> list[tuple[Stream, int]] | None:
-        """Where the records lie whose meaning is nearest, best first; None without an embedder or when it fails."""
-        embedding = self.judge.embedding
-        asked = self.judge.prepare(query).vector if embedding is not None else None
-        if embedding is None or asked is None:
-            return None
-        found: list[tuple[float, Stream, int]] = []
-        for stream in (self.stream, *reversed(self.closed)):
-            vectors = self._vectors(stream, embedding)
-            found += [(cosine, stream, place_of(stream, seq)) for cosine, seq in vectors.nearest(asked, top_k)]
-        return [(stream, offset) for _, stream, offset in sorted(found, key=lambda one: -one[0])[:top_k]]
+    # Recall
 
-    def _vectors(self, stream: Stream, embedding: EmbeddingNovelty) -> Vectors:
-        """The vectors of a chain, caught up."""
-        path = beside(stream.path, ".vec")
-        vectors = Vectors(
-            path, self.files, chain=stream.link.chain or "", name=embedding.by, dims=embedding.embedder.dims
-        )
-        size = vectors.size()
-        while size < stream.link.size:
-            lines = islice(stream.forwards(place_of(stream, size)), _EMBED_AT_ONCE)
-            rows = [self.judge.prepare(content_of(line)).vector for _, line in lines]
-            vectors.append(size, rows)
-            size += len(rows)
-        return vectors
+    def streams(self) -> list[Stream]:
+        """Every chain's stream, oldest first, the last of them live."""
+        return [*self.closed, self.stream]
+
+    def search(self) -> Search:
+        """The full-text index, open."""
+        with self._search_guard:
+            from alveus.store.search import Search  # noqa: PLC0415  (stemmers and word lists come with the first question)
+
+            if self._search is None or self._search.pid != os.getpid():
+                self._search = Search(self.layout.folder / "recall.db", read_only=self.options.read_only)
+            return self._search
+
+    @property
+    def meaning(self) -> EmbeddingNovelty | None:
+        """What turns texts into vectors for recall: what judges novelty, else the one that recalls."""
+        if self.judge.embedding is not None:
+            return self.judge.embedding
+        with self._search_guard:
+            if self._recalls_by is _UNASKED:
+                found = self.options.recalls_by()
+                self._recalls_by = None if found is None else EmbeddingNovelty(found)
+            return self._recalls_by
+
+    def vector_of(self, text: str) -> Vector | None:
+        """A text's unit vector [dims]; None without an embedder, or when it fails."""
+        return self.meaning.embed_many([text])[0] if self.meaning is not None else None
+
+    def vectors(self, most: int | None = None, told: Callable[[int], None] | None = None) -> dict[str, Vectors]:
+        """The vectors of each chain, by its name, caught up by `most` records; empty without an embedder."""
+        meaning = self.meaning
+        if meaning is None:
+            return {}
+        made: dict[str, Vectors] = {}
+        for stream in self.streams():
+            made[stream.link.chain or ""] = caught_up(
+                stream,
+                meaning.embed_many,
+                by=meaning.by,
+                dims=meaning.embedder.dims,
+                read_only=self.options.read_only,
+                most=most,
+                told=told,
+            )
+        return made
+
+    def recall_notes(self) -> tuple[str, ...]:
+        """What the index, if it was asked for, has to say."""
+        search = self._search
+        if search is None:
+            return ()
+        behind = f"the index for recall is {search.behind} records behind: ask again" if search.behind else ""
+        return tuple(note for note in (search.note, behind) if note)
 
     # Origins: spec/journal.md, section 4
 
@@ -452,9 +543,9 @@ class Agent:
 class _Request:
     """What one thread wants recorded, and what became of it once `stream` or `error` is set."""
 
-    __slots__ = ("count", "drafts", "error", "force_clock", "outcomes", "prepared", "stream")
+    __slots__ = ("count", "drafts", "error", "force_clock", "outcomes", "prepared", "stream", "turn")
 
-    def __init__(self, drafts: Sequence[Draft], prepared: list[Prepared], *, force_clock: bool) -> None:
+    def __init__(self, drafts: Sequence[Draft], prepared: Sequence[Prepared], *, force_clock: bool) -> None:
         self.drafts = drafts
         self.prepared = prepared
         self.force_clock = force_clock
@@ -462,79 +553,82 @@ class _Request:
         self.count = 0
         self.stream: Stream | None = None
         self.error: Exception | None = None
+        self.turn: Turn | None = None
 
-    def result(self) -> tuple[list[Outcome], Stream]:
-        """The outcomes and the stream they are in; raises what the writing thread met."""
+    def is_open(self) -> bool:
+        """Whether nobody has written it yet."""
+        return self.stream is None and self.error is None
+
+    def settle(self, *, durable: bool) -> None:
+        """Have it on disk, now or soon; raises what the thread that wrote it met."""
         if self.error is not None:
             raise self.error
         if self.stream is None:
             raise StoreUncertain("nobody wrote this", hint="record it again")
-        return self.outcomes, self.stream
+        if not durable:  # a known item is as durable as the record that holds it
+            for outcome in self.outcomes:
+                durable = durable or outcome.record.kind in DURABLE_KINDS
+        self.stream.settle(self.count, durable=durable)
 
 
 class _Writing:
     """One batch being built under the lock. Nothing it learns is kept unless the batch is written."""
 
-    __slots__ = ("_agent", "_batch", "_fresh", "_trial")
+    __slots__ = ("_agent", "_batch", "_fresh", "trial")
 
     def __init__(self, agent: Agent, batch: Batch) -> None:
         self._agent = agent
         self._batch = batch
-        self._trial = agent.judge.trial()
+        self.trial = Trial(agent.judge)
         self._fresh: dict[tuple[str, int], dict[bytes, SignedRecord]] = {}
 
-    def add(self, draft: Draft, prepared: Prepared, *, force_clock: bool) -> Outcome:
+    def add(self, draft: Draft, prepared: Prepared | None = None, *, force_clock: bool = False) -> Outcome:
         """Seal the draft at the end of the batch, unless its item is known with this very content."""
-        status = Stored.NEW
-        if draft.origin is not None:
-            item = item_of(draft)
-            held = self._fresh.setdefault(item, {}) or self._agent.finditem_of(draft)
-            value = digest_of(draft.content)
-            if value in held:
-                return Outcome(status=Stored.KNOWN, record=held[value])
-            status = Stored.REVISED if held else Stored.NEW
-            record = self._seal(draft, prepared, force_clock=force_clock)
-            self._fresh[item] = {**held, value: record}
-            return Outcome(status=status, record=record)
-        return Outcome(status=status, record=self._seal(draft, prepared, force_clock=force_clock))
+        if draft.origin is None:
+            return Outcome(Stored.NEW, self._seal(draft, prepared, force_clock=force_clock))
+        item = item_of(draft)
+        held = self._fresh.setdefault(item, {}) or self._agent.finditem_of(draft)
+        value = digest_of(draft.content)
+        if value in held:
+            return Outcome(Stored.KNOWN, held[value])
+        record = self._seal(draft, prepared, force_clock=force_clock)
+        self._fresh[item] = {**held, value: record}
+        return Outcome(Stored.REVISED if held else Stored.NEW, record)
 
-    def _seal(self, draft: Draft, prepared: Prepared, *, force_clock: bool) -> SignedRecord:
-        agent, batch, link = self._agent, self._batch, self._batch.link
-        judged = self._trial.judge(draft.content, prepared)
-        tick = agent.ticker.tick(link.last_time, agent.stream.closed_through, force=force_clock)
+    def _seal(self, draft: Draft, prepared: Prepared | None, *, force_clock: bool) -> SignedRecord:
+        agent, stream, link = self._agent, self._agent.stream, self._batch.link
+        novelty, _, by = self.trial.judge(draft.content, prepared)
+        timestamp, clock = agent.ticker.tick(link.last_time, stream.closed_through, force=force_clock)
+        size = link.size
         hc = Profile(
             chain=link.chain or "",
-            seq=link.size,
+            seq=size,
             prev_line=link.last_line,
-            kid=agent.stream.key.kid,
-            novelty=judged.novelty,
-            by=judged.by,
-            synced=min(batch.synced, link.size - 1),
+            kid=stream.key.kid,
+            novelty=novelty,
+            by=by,
+            synced=min(stream.log.synced, size) - 1,
             src=draft.src,
             user=draft.user,
             session=draft.session,
             event_time=draft.event_time,
             origin=draft.origin,
             part=draft.part,
-            clock=tick.clock,
+            clock=clock,
         )
         sealed = seal(
-            agent.stream.key,
+            stream.key,
             agent_id=agent.layout.agent_id,
             kind=draft.kind,
             content=draft.content,
             metadata=draft.metadata,
             hc=hc,
             prev_id=link.last_id,
-            timestamp=tick.timestamp,
+            timestamp=timestamp,
         )
-        batch.add(sealed)
-        self._trial.learn(prepared)
+        self._batch.add(sealed)
+        self.trial.learn(prepared)
         return sealed.record
-
-    def learn(self) -> None:
-        """The batch is written: what was learned from it stands."""
-        self._trial.accept()
 
 
 _agents: WeakSet[Agent] = WeakSet()

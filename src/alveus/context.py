@@ -1,27 +1,28 @@
 """Records fitted into a budget of tokens, as text for a model. Pure: equal inputs give equal bytes.
 
-What was recalled for the question comes first, then what was loaded for its novelty. What does not fit is skipped and
-named; it never ends the packing. Every entry cites its `record_id`. Text from tools is fenced as data.
+What was recalled for the question comes first, then what was loaded for its novelty, last the newest exchange. What
+does not fit is skipped and named; it never ends the packing. Every entry cites its `record_id`. Text from tools is
+fenced as data.
 """
 
 from __future__ import annotations
 
-import math
-import unicodedata
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from alveus.estimate import estimate_tokens
 from alveus.journal.chain import Fault
 from alveus.journal.record import SignedRecord, Source
-from alveus.recall import Recalled
+from alveus.recall import Recalled, Why
 
 Estimate = Callable[[str], int]
 """The tokens of a text."""
 
-RECALLED_SHARE: Final = 0.6
-"""Of the budget, what recalled records may take before the loaded ones have had their turn."""
+EXCHANGE_SHARE: Final = 0.2
+"""Of the budget, what the newest exchange may take."""
+RECALLED_SHARE: Final = 0.7
+"""Of the budget, what it and recalled records may take before the loaded ones have had their turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,8 @@ class Context:
     """A context pack. `tokens` never passes the budget; `sources` are the ids cited in `text`, in its order.
 
     `skipped` names records that did not fit, `left_out` those that failed their check. `health` names what is not as
-    it should be; an empty one says only that nothing was noticed while packing, not that the chain was verified.
+    it should be; an empty one says only that nothing was noticed while packing, not that the chain was verified. `why`
+    says of the recalled records among the sources why they are there, where that was asked for.
     """
 
     text: str
@@ -39,6 +41,7 @@ class Context:
     skipped: tuple[str, ...]
     left_out: tuple[Fault, ...]
     health: tuple[str, ...]
+    why: Mapping[str, Why]
 
 
 def assemble(
@@ -46,30 +49,35 @@ def assemble(
     *,
     recalled: Recalled,
     loaded: Recalled,
+    exchange: Sequence[SignedRecord] = (),
     health: Sequence[str] = (),
     estimate: Estimate | None = None,
 ) -> Context:
-    """Fit `recalled` (best first) and `loaded` (oldest first) into `budget` tokens."""
+    """Fit `recalled` (best first), `loaded` and `exchange` (both oldest first) into `budget` tokens."""
     count = estimate or estimate_tokens
     pack = _Pack(budget=budget, count=count)
-    first, second = _HEADINGS
+    first, second, third = _HEADINGS
+    pack.fill(third, tuple(reversed(exchange)), limit=int(budget * EXCHANGE_SHARE), backwards=True)
     pack.fill(first, recalled, limit=int(budget * RECALLED_SHARE))
     pack.fill(second, tuple(reversed(loaded)), limit=budget, backwards=True)
     pack.fill(first, [record for record in recalled if record.record_id in pack.skipped], limit=budget)
     pack.settle()
     text = pack.text()
+    sources = tuple(pack.sources())
+    why = {one.record_id: reason for one, reason in zip(recalled, recalled.why, strict=False)}
     return Context(
         text=text,
         tokens=count(text),
         budget=budget,
-        sources=tuple(pack.sources()),
+        sources=sources,
         skipped=tuple(dict.fromkeys(pack.skipped)),
         left_out=(*recalled.left_out, *loaded.left_out),
         health=tuple(health),
+        why={source: why[source] for source in sources if source in why},
     )
 
 
-_HEADINGS: Final = ("## Recalled for this question", "## Most informative of late")
+_HEADINGS: Final = ("## Recalled for this question", "## Most informative of late", "## The newest exchange")
 
 
 class _Pack:
@@ -137,34 +145,3 @@ def _fence(content: str) -> str:
     while fence in content:
         fence += "~"
     return fence
-
-
-def estimate_tokens(text: str) -> int:
-    """Tokens of `text`, erring on the high side, where no tokenizer is configured.
-
-    By script, since four characters a token holds only for English: letters of Latin words 3.2 to the token, Cyrillic
-    and other alphabets 2, ideographs 0.7, digits and punctuation 1.6, anything beyond the basic plane 3 tokens each.
-    """
-    return math.ceil(sum(_cost(character) * times for character, times in Counter(text).items()))
-
-
-def _cost(character: str) -> float:
-    if character.isascii():
-        return _LETTER if character.isalpha() or character == " " else _MARK
-    if ord(character) > _BASIC_PLANE:
-        return _BEYOND
-    if character.isalpha() and not _is_ideograph(character):
-        return _OTHER_LETTER
-    return _IDEOGRAPH
-
-
-def _is_ideograph(character: str) -> bool:
-    return unicodedata.east_asian_width(character) in "WF"
-
-
-_LETTER: Final = 1 / 3.2
-_MARK: Final = 1 / 1.6
-_OTHER_LETTER: Final = 1 / 2
-_IDEOGRAPH: Final = 1 / 0.7
-_BEYOND: Final = 3.0
-_BASIC_PLANE: Final = 0xFFFF

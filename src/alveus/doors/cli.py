@@ -42,6 +42,7 @@ COMMANDS: Final[tuple[tuple[str, Callable[..., Any]], ...]] = (
     ("verify", proving.verify),
     ("anchor", proving.anchor),
     ("export", exporting.export),
+    ("rebuild", caring.rebuild),
     ("doctor", caring.doctor),
     ("agents", caring.agents),
 )

@@ -144,8 +144,18 @@ def _encoder(_place: Place, name: str) -> Iterator[Finding]:
         yield _warn(name, "the standard library's: right, but slower", "pip install orjson")
 
 
-def _novelty(_place: Place, name: str) -> Iterator[Finding]:
-    yield _ok(name, "judged by words; no embedder is in use")
+def _embedder(_place: Place, name: str) -> Iterator[Finding]:
+    """Which one is in use. Its weights are not loaded, and no endpoint is asked."""
+    from alveus.store.embedders import VARIABLE, choose, missing
+
+    chosen = choose()
+    if chosen is not None:
+        yield _ok(name, f"{chosen.id}@{chosen.revision}, for novelty and for recall by meaning")
+    elif os.environ.get(VARIABLE):
+        yield _ok(name, f"none, as {VARIABLE} says: words judge and recall")
+    else:
+        found = f"none, as {' and '.join(missing())} cannot be imported: words judge and recall"
+        yield _warn(name, found, "install alveus again with what it depends on")
 
 
 def _clock(place: Place, name: str) -> Iterator[Finding]:
@@ -305,7 +315,7 @@ def _derived(place: Place, name: str) -> Iterator[Finding]:
 CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("program", _program),
     ("encoder", _encoder),
-    ("novelty", _novelty),
+    ("embedder", _embedder),
     ("home", _home),
     ("disk", _disk),
     ("space", _space),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -21,6 +21,7 @@ from alveus.doors.writing import KeepSecrets, User
 from alveus.errors import AlveusError, InputError, NotFound
 
 if TYPE_CHECKING:
+    from alveus.hippocampus import Hippocampus
     from alveus.importers import ImportReport
     from alveus.importers.intake import Recorder
 
@@ -73,6 +74,7 @@ def import_(
     The format of each is recognised. A line that cannot be read is named, kept aside, and makes the exit status 7; the
     rest is imported. Keys and tokens are masked before anything is signed.
     """
+    from alveus.hippocampus import Hippocampus
     from alveus.importers import run, total_bytes
 
     settings = settings_of(call)
@@ -92,6 +94,8 @@ def import_(
             )
 
         done = [_attempt(path, one, alone=len(paths) == 1) for path in paths]
+        if isinstance(memory, Hippocampus):
+            _prepare(memory, settings)
     _tell(done, settings, dry_run=dry_run)
     status = _status(done)
     if status:
@@ -141,16 +145,20 @@ def _status(done: list[Imported]) -> int:
 
 @contextlib.contextmanager
 def _progress(size: int, settings: Settings) -> Iterator[Progress | None]:
-    """A bar on stderr, for a person who would have to wait."""
-    if size < BAR_FROM or settings.form is not Form.TEXT or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("importing"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=output.talker(), transient=True) as bar:
-        task = bar.add_task("", total=size)
-        yield lambda count: bar.advance(task, count)
+    with output.bar(columns, settings, wanted=size >= BAR_FROM) as bar:
+        yield None if bar is None else partial(bar.advance, bar.add_task("", total=size))
+
+
+def _prepare(memory: Hippocampus, settings: Settings) -> None:
+    """Index what was imported, so that the first question does not wait for it; recall does what is missing here."""
+    try:
+        with output.preparing(settings) as told:
+            memory.prepare_recall(told)
+    except AlveusError as error:
+        output.talk(f"what was imported is stored; for recall it is not indexed yet: {error.message}", "yellow")
 
 
 # The account

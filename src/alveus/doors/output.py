@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -23,6 +23,9 @@ from rich.text import Text
 from alveus.doors.options import Form, Settings
 from alveus.errors import AlveusError
 from alveus.journal.record import SignedRecord
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn, TaskID
 
 Row = tuple[str, str | Text]
 """The name of a fact, and the fact."""
@@ -160,6 +163,38 @@ def _wrapped(value: Text, indent: int) -> Iterable[Text]:
     if not screen().is_terminal:
         return value.split("\n")
     return value.wrap(screen(), max(20, min(screen().width, _WIDEST) - indent - len(_GAP)))
+
+
+@contextlib.contextmanager
+def bar(
+    columns: Sequence[str | ProgressColumn], settings: Settings, *, wanted: bool = True
+) -> Iterator[Progress | None]:
+    """A progress bar on stderr, gone at the end, for a person who waits; None where nobody looks."""
+    if not wanted or settings.form is not Form.TEXT or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import Progress
+
+    with Progress(*columns, console=talker(), transient=True) as shown:
+        yield shown
+
+
+@contextlib.contextmanager
+def preparing(settings: Settings) -> Iterator[Callable[[str, int, int], None]]:
+    """Shows how far the index for recall is: to be told what is being made, how many records are done, of how many."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with bar(columns, settings) as shown:
+        tasks: dict[str, TaskID] = {}
+
+        def told(what: str, done: int, total: int) -> None:
+            if shown is not None:
+                if what not in tasks:
+                    tasks[what] = shown.add_task(what, total=total)
+                shown.update(tasks[what], completed=done)
+
+        yield told
 
 
 def one_line(content: str) -> str:

@@ -17,6 +17,7 @@ from alveus.doors.options import Form, Settings, settings_of
 from alveus.doors.streams import text
 from alveus.journal.chain import Fault
 from alveus.journal.record import Kind, Novelty, SignedRecord
+from alveus.recall import DayOfNovelty, Recalled, Why
 
 KIND_STYLES: Final = {
     Kind.DECISION: "green",
@@ -31,6 +32,15 @@ _SOURCE_CELLS: Final = 6
 
 Budget = Annotated[int, typer.Option("--budget", "-b", min=1, metavar="N", help="How many tokens it may take.")]
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="A question, or words.")]
+User = Annotated[str | None, typer.Option("--user", metavar="ID", help="Only records of this user.")]
+Session = Annotated[str | None, typer.Option("--session", metavar="ID", help="Only records of this session.")]
+Kinds = Annotated[
+    list[Kind] | None,
+    typer.Option("--kind", case_sensitive=False, metavar="KIND", help="Only this kind; may be repeated."),
+]
+Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="From this day (or instant) on.")]
+Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Up to the end of this day (or instant).")]
+Explain = Annotated[bool, typer.Option("--explain", help="Say of each record why it is here.")]
 
 
 def log(
@@ -39,10 +49,8 @@ def log(
     count: Annotated[int, typer.Option("-n", min=1, metavar="N", help="How many records.")] = 20,
     everything: Annotated[bool, typer.Option("--all", help="Every record.")] = False,
     reverse: Annotated[bool, typer.Option("--reverse", help="Of those, the oldest first.")] = False,
-    kind: Annotated[
-        list[Kind] | None,
-        typer.Option("--kind", case_sensitive=False, metavar="KIND", help="Only this kind; may be repeated."),
-    ] = None,
+    kind: Kinds = None,
+    timeline: Annotated[bool, typer.Option("--timeline", help="A picture instead: how novel each day was.")] = False,
 ) -> None:
     """List the newest records, newest first.
 
@@ -50,6 +58,9 @@ def log(
     pipe one line each, its parts separated by tabs: time, kind, source, novelty, id, text.
     """
     settings = settings_of(call)
+    if timeline:
+        _timeline(settings, count if not everything else None, kind)
+        return
     with settings.open() as memory:
         found = _newest(memory.iter_records(newest_first=True), None if everything else count, kind)
         if reverse and everything:
@@ -105,6 +116,37 @@ def _minute(timestamp: str) -> str:
     return timestamp[:16].replace("T", " ")
 
 
+def _timeline(settings: Settings, count: int | None, kinds: list[Kind] | None) -> None:
+    """A row a day, the newest last: how many records of each novelty."""
+    with settings.open() as memory:
+        days = memory.timeline(kinds or None)
+    shown = days if count is None else days[-count:]
+    if settings.form is not Form.TEXT:
+        output.document({"days": [{**output.plain(one), "day": one.day.isoformat()} for one in shown]}, settings)
+        return
+    _draw(shown)
+    left = f"; {len(days) - len(shown)} earlier days: `--all`" if len(shown) < len(days) else ""
+    output.talk("; ".join(f"{block} {name}" for name, block in _BLOCKS.items()) + f"; by the day it happened{left}")
+
+
+def _draw(days: Sequence[DayOfNovelty]) -> None:
+    totals = [sum(getattr(one, name) for name in _BLOCKS) for one in days]
+    widest = max(totals, default=0)
+    cells = (output.screen().width if output.screen().is_terminal else _PIPE_WIDTH) - _DAY_CELLS - len(f" {widest:,}")
+    for one, total in zip(days, totals, strict=True):
+        line = Text(f"{one.day}  ")
+        for name, block in _BLOCKS.items():
+            drawn = -(-getattr(one, name) * cells // (widest + len(_BLOCKS)))  # rounded up: what is there is seen
+            line.append(block * drawn, NOVELTY_STYLES.get(Novelty(name), "green"))
+        line.append(f" {total:,}")
+        output.show(line)
+
+
+_BLOCKS: Final = {"prediction_error": "█", "novel": "▓", "routine": "░"}
+_DAY_CELLS: Final = len("2026-11-30  ")
+_PIPE_WIDTH: Final = 80
+
+
 def show(
     call: typer.Context,
     record_id: Annotated[str, typer.Argument(metavar="RECORD_ID", help="The whole id: 32 hex digits.")],
@@ -147,48 +189,85 @@ def load(
     budget: Budget,
     chars_per_token: Annotated[int, typer.Option(min=1, metavar="N", help="Characters counted as one token.")] = 4,
     include_routine: Annotated[bool, typer.Option("--include-routine", help="Routine records too.")] = False,
+    explain: Explain = False,
 ) -> None:
     """Load the latest informative records that fit a budget."""
     settings = settings_of(call)
     with settings.open() as memory:
         found = memory.selective_load(budget, chars_per_token, include_routine)
-    _tell_found(found, found.left_out, found.reason, settings, budget=budget)
+    reasons = [_why_loaded(record) for record in found] if explain else []
+    _tell_found(found, reasons, settings, budget=budget)
+
+
+def _why_loaded(record: SignedRecord) -> str:
+    judged = f"judged by {record.hc.by}" if record.hc else "unsigned"
+    return f"{record.novelty}, {judged}; {output.plural(len(record.content), 'character')}"
 
 
 def recall(
     call: typer.Context,
     query: Query,
+    *,
     top_k: Annotated[int, typer.Option("-k", min=1, metavar="K", help="How many records at most.")] = 5,
+    user: User = None,
+    session: Session = None,
+    kind: Kinds = None,
+    since: Since = None,
+    until: Until = None,
+    explain: Explain = False,
 ) -> None:
     """Find the records most like a query, best first."""
     settings = settings_of(call)
     with settings.open() as memory:
-        found = memory.pattern_completion(text(query), top_k)
-    _tell_found(found, found.left_out, found.reason, settings, query=text(query))
+        found = memory.pattern_completion(
+            text(query), top_k, user=user, session=session, kinds=kind, since=since, until=until, explain=explain
+        )
+        marks = memory.marks()
+    _tell_found(found, [_why(one) for one in found.why], settings, query=text(query))
+    _tell_marks(marks, settings)
 
 
-def _tell_found(
-    found: Sequence[SignedRecord], left_out: Sequence[Fault], reason: str, settings: Settings, **asked: object
-) -> None:
-    if not output.records(found, settings, **asked, left_out=left_out, reason=reason):
-        _entries(found)
-        output.talk(reason or f"{output.plural(len(found), 'record')}, times in UTC")
-    _warn_left_out(left_out)
+def _why(why: Why) -> str:
+    """Why a record was recalled, on one line."""
+    parts = " ".join(f"{value:+.2f} {name}" for name, value in why.parts.items() if value)
+    said = [f"score {why.score:.2f} = {parts or '0'}"]
+    said += [f"holds {', '.join(why.words)}"] if why.words else []
+    said += [f"beside it {', '.join(why.beside)}"] if why.beside else []
+    said += [f"cosine {why.cosine:.2f}"] if why.cosine is not None else []
+    return "; ".join(said)
 
 
-def _entries(found: Iterable[SignedRecord]) -> None:
+def _tell_found(found: Recalled, reasons: Sequence[str], settings: Settings, **asked: object) -> None:
+    if found.why:
+        asked["why"] = found.why
+    told = output.records(found, settings, **asked, left_out=found.left_out, reason=found.reason, code=found.code)
+    if not told:
+        _entries(found, reasons)
+        output.talk(found.reason or f"{output.plural(len(found), 'record')}, times in UTC")
+    _warn_left_out(found.left_out)
+
+
+def _tell_marks(marks: Sequence[str], settings: Settings) -> None:
+    if settings.form is Form.TEXT:
+        for mark in marks:
+            output.talk(mark, "yellow")
+
+
+def _entries(found: Iterable[SignedRecord], reasons: Sequence[str] = ()) -> None:
     for number, record in enumerate(found):
         if number:
             output.show()
-        _entry(record)
+        _entry(record, reasons[number] if reasons else "")
 
 
-def _entry(record: SignedRecord) -> None:
+def _entry(record: SignedRecord, reason: str) -> None:
     """A record as the context pack cites it; on a terminal a long one is cut, and says so."""
     from alveus.context import render
 
     head, _, body = render(record).partition("\n")
     output.prose(head, "bold")
+    if reason:
+        output.prose(f"  {reason}", "dim")
     lines = body.split("\n")
     if output.screen().is_terminal and len(lines) > EXCERPT_LINES:
         output.prose("\n".join(lines[:EXCERPT_LINES]))
@@ -202,23 +281,34 @@ def _warn_left_out(left_out: Sequence[Fault]) -> None:
         output.talk(f"left out, it failed its check ({fault.code}): {fault.detail}, byte {fault.offset}", "yellow")
 
 
-def context(call: typer.Context, query: Query, budget: Budget) -> None:
+def context(
+    call: typer.Context,
+    query: Query,
+    *,
+    budget: Budget,
+    user: User = None,
+    session: Session = None,
+    explain: Explain = False,
+) -> None:
     """Fit what bears on a question into a budget, with its sources.
 
-    As text for a model: what was recalled for the question, then what was most informative of late, each record cited
-    by its id.
+    As text for a model: what was recalled for the question, then what was most informative of late, then the newest
+    exchange, each record cited by its id.
     """
     settings = settings_of(call)
     with settings.open() as memory:
-        pack = memory.context(text(query), budget)
+        pack = memory.context(text(query), budget, user=user, session=session, explain=explain)
     if settings.form is not Form.TEXT:
         output.document(pack, settings)
         return
     output.block(pack.text)
     output.talk(_summary(len(pack.sources), pack.tokens, budget, len(pack.skipped)))
+    for record_id, why in pack.why.items():
+        output.talk(f"{record_id}  {_why(why)}")
+    if explain and pack.skipped:
+        output.talk(f"did not fit: {', '.join(pack.skipped)}")
     _warn_left_out(pack.left_out)
-    for mark in pack.health:
-        output.talk(mark, "yellow")
+    _tell_marks(pack.health, settings)
 
 
 def _summary(sources: int, tokens: int, budget: int, skipped: int) -> str:

@@ -56,7 +56,7 @@ def _unavailable(error: sqlite3.Error) -> StoreError:
     )
 
 
-def _to_wal(db: sqlite3.Connection) -> None:
+def to_wal(db: sqlite3.Connection) -> None:
     """Write-ahead logging. SQLite does not wait here for others who do the same, so we do."""
     deadline = time.monotonic() + _PATIENCE
     while True:
@@ -111,7 +111,7 @@ class Origins:
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
         try:
-            _to_wal(db)
+            to_wal(db)
             db.execute("PRAGMA synchronous=NORMAL")
             _make_tables(db)
         except BaseException:

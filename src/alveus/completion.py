@@ -1,0 +1,347 @@
+"""What in the past is like a question: seed section 8. Finds candidates, has them ranked, reads and checks the best.
+
+Words come from the full-text index, meaning from the vectors where there are some. Filters apply before anything is
+ranked. The journal is not written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from alveus.agent import Agent
+from alveus.errors import InputError
+from alveus.journal.chain import Fault
+from alveus.journal.record import Kind, SignedRecord
+from alveus.journal.seal import is_event_time
+from alveus.language.turn import fold
+from alveus.recall import DayOfNovelty, Reason, Recalled, Why
+from alveus.store.past import content_of, read
+from alveus.store.search import Row, Scope, Unknown, any_of, day_term
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from alveus.recall.meaning import Meaning
+    from alveus.recall.ranking import Evidence, Pool, Scores, Sessions
+    from alveus.recall.words import Wanted
+    from alveus.store.search import Asking, Within
+    from alveus.store.stream import Stream
+
+    Ints = NDArray[np.int64]
+
+POOL: Final = 3_000
+"""Records that words bring in and that are looked at in full."""
+AROUND: Final = 300
+"""Turns whose neighbours are looked at too; and records looked at because they are nearest by meaning."""
+EMBED: Final = 2_000
+"""Records that one question may have embedded first: some seconds. `alveus rebuild` embeds all."""
+READ: Final = 30
+"""Records read beyond what was asked for, to see which hold the question word for word."""
+_LONGEST_SPAN: Final = 366
+_EPOCH: Final = date(1970, 1, 1).toordinal()
+_DAY: Final = 86_400.0
+_PREFIX: Final = 3
+_BESIDE: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked, and of which records. `now` is what «yesterday» is relative to."""
+
+    text: str
+    now: datetime
+    scope: Scope = field(default_factory=Scope)
+    explain: bool = False
+
+
+def scope_of(
+    *,
+    user: str | None = None,
+    kinds: Iterable[Kind | str] | None = None,
+    since: str | date | None = None,
+    until: str | date | None = None,
+    session: str | None = None,
+) -> Scope:
+    """The scope that a caller's filters name. Raises InputError for a filter that cannot mean anything."""
+    given: dict[str, object] = {"user": user, "session": session}
+    for name, value in given.items():
+        if value is not None and not (isinstance(value, str) and value.strip()):
+            raise InputError(f"{name} is {value!r}, which names nobody", hint="leave it out to look at everything")
+    try:
+        chosen = None if kinds is None else frozenset(Kind(kind) for kind in kinds)
+    except (ValueError, TypeError):
+        raise InputError(f"{kinds!r} are not kinds", hint="some of " + ", ".join(Kind)) from None
+    if chosen is not None and not chosen:
+        raise InputError("no kind is asked for", hint="leave kinds out to look at every kind")
+    return Scope(
+        user=user, session=session, kinds=chosen, since=_instant("since", since), until=_instant("until", until)
+    )
+
+
+def _instant(name: str, value: str | date | None) -> float | None:
+    """Seconds since 1970; a day alone begins at midnight UTC for `since`, and ends with it for `until`."""
+    if value is None:
+        return None
+    text = value.isoformat() if isinstance(value, date) else str(value)
+    try:
+        if len(text) == len("2026-11-30"):
+            midnight = datetime.combine(date.fromisoformat(text), datetime.min.time(), UTC).timestamp()
+            return midnight if name == "since" else midnight + _DAY - 1e-6
+        if is_event_time(text):
+            return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        pass
+    raise InputError(f"{name} is {value!r}, not a time", hint="YYYY-MM-DD, or an ISO 8601 instant with its zone")
+
+
+def complete(agent: Agent, question: Question, top_k: int) -> Recalled:
+    """The `top_k` records that answer best, best first; or none, and why."""
+    if not question.text.strip():
+        return Recalled((), reason="the query is empty", code=Reason.EMPTY_QUERY)
+    search = agent.search()
+    search.catch_up(agent.streams())
+    meaning = _meaning(agent, question.text)
+    with search.asking() as asking:
+        found = _Completion(agent, asking, question, meaning).answer(top_k)
+    if not found and search.behind:
+        reason = f"the index is {search.behind} records behind: another process is writing it; ask again"
+        return Recalled((), found.left_out, reason, Reason.INDEX_BEHIND)
+    return found
+
+
+def timeline(agent: Agent, kinds: Iterable[Kind]) -> list[DayOfNovelty]:
+    """The days of the past, oldest first."""
+    search = agent.search()
+    search.catch_up(agent.streams())
+    counted: dict[int, dict[str, int]] = {}
+    with search.asking() as asking:
+        for day, novelty, count in asking.days(kinds):
+            counted.setdefault(day, {})[novelty.value] = count
+    return [DayOfNovelty(day=date.fromordinal(_EPOCH + day), **counts) for day, counts in counted.items()]
+
+
+Told = Callable[[str, int, int], None]
+"""Told of progress: what is being made, how many records are done, and of how many."""
+
+
+def prepare(agent: Agent, told: Told, *, anew: bool) -> int:
+    """Have every record in the index and, by an embedder, in the vectors; the index `anew` if asked. Counts records."""
+    streams, search = agent.streams(), agent.search()
+    total = sum(stream.link.size for stream in streams)
+    act = search.rebuild if anew else search.catch_up
+    act(streams, lambda done: told("indexing", done, total))
+    embedded = 0
+
+    def note(more: int) -> None:
+        nonlocal embedded
+        embedded += more
+        told("embedding", embedded, total)
+
+    agent.vectors(told=note)
+    return total
+
+
+class Ranked(NamedTuple):
+    """A candidate in its place: the record's number, what equal contents share, and why it is there."""
+
+    number: int
+    twin: int
+    why: Why | None
+
+
+class _Completion:
+    """One question being answered."""
+
+    def __init__(self, agent: Agent, asking: Asking, question: Question, meaning: Meaning | None) -> None:
+        self._agent = agent
+        self._asking = asking
+        self._question = question
+        self._meaning = meaning
+        self._streams = {stream.link.chain or "": stream for stream in agent.streams()}
+        self._chains = asking.chains()
+        self._faults: list[Fault] = []
+
+    def answer(self, top_k: int) -> Recalled:
+        try:
+            within = self._asking.within(self._question.scope)
+        except Unknown as unknown:
+            stored = self._asking.count()
+            if stored:
+                return self._nothing(Reason.UNKNOWN_SCOPE, f"none of {stored} records is of {unknown.what}")
+            return self._nothing(Reason.NOTHING_STORED, "nothing is stored yet")
+        records, why = self._read(self._rank(within), top_k)
+        if records:
+            return Recalled(records, tuple(self._faults), why=why if self._question.explain else ())
+        return self._why_nothing(within)
+
+    def _why_nothing(self, within: Within) -> Recalled:
+        stored = self._asking.count()
+        if self._faults:
+            return self._nothing(Reason.CHECK_FAILED, "what was found failed its check")
+        if not stored:
+            return self._nothing(Reason.NOTHING_STORED, "nothing is stored yet")
+        if within.is_empty():
+            return self._nothing(Reason.FILTERED_OUT, f"none of {stored} records passes the filters")
+        return self._nothing(Reason.NO_MATCH, f"none of {stored} records holds a word of the query")
+
+    def _nothing(self, code: Reason, reason: str) -> Recalled:
+        return Recalled((), tuple(self._faults), reason, code)
+
+    # Candidates
+
+    def _rank(self, within: Within) -> Iterator[Ranked]:
+        """The records, best first."""
+        from alveus.recall import ranking, words  # noqa: PLC0415  (numpy comes with the first question)
+
+        wanted, names = self._wanted(within)
+        evidence = words.find(within, wanted, within.count())
+        brought = words.brought_in(evidence, POOL)
+        rows = within.rows(brought.tolist())
+        if self._meaning is not None:
+            rows += within.rows(self._meaning.nearest(self._chains, self._allowed(within), AROUND))
+        if not rows:
+            return
+        rows += within.at(ranking.places_around(_pool(rows), evidence, AROUND))
+        pool = _pool(rows)
+        cosines, similar = self._meaning.cosines(self._chains, pool.number) if self._meaning else (None, None)
+        scores = ranking.score(
+            pool,
+            evidence,
+            self._sessions(pool),
+            mean_length=self._asking.total_length() / max(1, self._asking.count()),
+            named=self._named(names),
+            similar=similar,
+        )
+        for position in ranking.order(pool, scores).tolist():
+            cosine = None if cosines is None else round(float(cosines[position]), 3)
+            why = _why(pool, scores, evidence, position, cosine) if self._question.explain else None
+            yield Ranked(int(pool.number[position]), int(pool.twin[position]), why)
+
+    def _allowed(self, within: Within) -> Ints | None:
+        """The numbers of the records in scope, where that is not all."""
+        import numpy as np  # noqa: PLC0415
+
+        if self._question.scope.is_everything():
+            return None
+        return np.array(within.numbers(), dtype=np.int64)
+
+    def _wanted(self, within: Within) -> tuple[list[Wanted], list[str]]:
+        """What the question asks for, and the terms that may name a speaker."""
+        from alveus.language.terms import question_terms  # noqa: PLC0415  (the word lists come with the first question)
+        from alveus.recall.words import Wanted  # noqa: PLC0415
+
+        wanted: list[Wanted] = []
+        names: list[str] = []
+        for group in question_terms(self._question.text, self._asking.languages()):
+            terms = group.alternatives
+            names += terms
+            if len(group.word) >= _PREFIX and not within.holding(terms):
+                terms = tuple(within.beginning(group.word))  # the beginning of a word is better than nothing
+            if terms:
+                wanted.append(Wanted(group.word, terms, any_of(terms)))
+        for words, days in self._days():
+            terms = tuple(day_term(day) for day in days)
+            wanted.append(Wanted(words, terms, any_of(terms)))
+        return wanted, names
+
+    def _days(self) -> Iterator[tuple[str, range]]:
+        """The times that the question names, as days since 1970."""
+        from alveus.language.dates import spans  # noqa: PLC0415
+
+        for span in spans(self._question.text, self._question.now):
+            first, last = span.start.toordinal() - _EPOCH, span.end.toordinal() - _EPOCH
+            if last - first <= _LONGEST_SPAN:
+                yield span.words, range(first, last + 1)
+
+    def _named(self, terms: Sequence[str]) -> int:
+        """The one speaker whom the question names; 0 for none or several."""
+        speakers = self._asking.speakers(terms)
+        return speakers[0] if len(speakers) == 1 else 0
+
+    def _sessions(self, pool: Pool) -> Sessions:
+        import numpy as np  # noqa: PLC0415
+
+        from alveus.recall.ranking import Sessions  # noqa: PLC0415
+
+        ids = np.unique(pool.session)
+        lengths = self._asking.sessions(ids.tolist())
+        count = self._asking.session_count(self._question.scope.user)
+        known = np.array([lengths.get(one, 0) for one in ids.tolist()], dtype=float)
+        return Sessions(ids, known, count, float(known[ids > 0].mean()) if (ids > 0).any() else 0.0)
+
+    # Reading
+
+    def _read(self, ranked: Iterator[Ranked], top_k: int) -> tuple[tuple[SignedRecord, ...], tuple[Why, ...]]:
+        """The best records, checked, each content once; first those that hold the whole question, newest first."""
+        found: dict[int, tuple[SignedRecord, Why | None]] = {}
+        for one in self._whole_first(ranked, top_k):
+            if one.twin in found:
+                continue
+            record = self._record(one.number)
+            if isinstance(record, Fault):
+                self._faults.append(record)
+                continue
+            found[one.twin] = (record, one.why)
+            if len(found) == top_k:
+                break
+        return tuple(record for record, _ in found.values()), tuple(why for _, why in found.values() if why is not None)
+
+    def _whole_first(self, ranked: Iterator[Ranked], top_k: int) -> Iterator[Ranked]:
+        whole = fold(self._question.text).strip()
+        best = list(islice(ranked, top_k + READ))
+        holding = {one.number for one in best if whole in fold(content_of(self._line(one.number)))}
+        yield from sorted((one for one in best if one.number in holding), key=lambda one: -one.number)
+        yield from (one for one in best if one.number not in holding)
+        yield from ranked
+
+    def _record(self, number: int) -> SignedRecord | Fault:
+        stream, offset = self._place(number)
+        return read(stream, stream.line_at(offset), offset)
+
+    def _line(self, number: int) -> bytes:
+        stream, offset = self._place(number)
+        return stream.line_at(offset)
+
+    def _place(self, number: int) -> tuple[Stream, int]:
+        place, offset = self._asking.place(number)
+        return self._streams[self._chains[place].name], offset
+
+
+# Steps
+
+
+def _meaning(agent: Agent, text: str) -> Meaning | None:
+    """The question by its meaning; None without an embedder, or when it fails."""
+    by, vector = agent.meaning, agent.vector_of(text)
+    if by is None or vector is None:
+        return None
+    from alveus.recall.meaning import Meaning  # noqa: PLC0415  (numpy)
+
+    return Meaning(vector, agent.vectors(EMBED), by.embedder.calibration)
+
+
+def _pool(rows: Sequence[Row]) -> Pool:
+    """The rows as columns, each once, in the order of their places."""
+    import numpy as np  # noqa: PLC0415
+
+    from alveus.recall.ranking import ORDINALS, Pool  # noqa: PLC0415
+
+    table = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, len(Row._fields))
+    pool = Pool(*table.T)
+    _, first = np.unique(pool.session * ORDINALS + pool.ordinal, return_index=True)
+    return Pool(*table[first].T)
+
+
+def _why(pool: Pool, scores: Scores, evidence: Sequence[Evidence], position: int, cosine: float | None) -> Why:
+    number = pool.number[position]
+    session, ordinal = pool.session[position], pool.ordinal[position]
+    near = pool.number[(pool.session == session) & (abs(pool.ordinal - ordinal) <= _BESIDE)]
+    own = [one.word for one in evidence if number in one.rows]
+    beside = [one.word for one in evidence if one.word not in own and bool(set(near.tolist()) & set(one.rows.tolist()))]
+    parts = {name: round(float(getattr(scores, name)[position]), 3) for name in scores._fields if name != "total"}
+    return Why(round(float(scores.total[position]), 3), tuple(own), tuple(beside), cosine, parts)

@@ -1,0 +1,768 @@
+"""`recall.db`: the full-text index of an agent's records, all chains together, in SQLite beside the stream.
+
+Derived: deleted, it is made again. It is caught up by whoever opens the journal or asks; each piece of records is one
+transaction together with how far it reaches, so that a kill at any moment leaves nothing half indexed or indexed
+twice. A rebuild is one transaction too: until it ends, everybody is served by the old index. Only records that are on
+disk are taken in. It only ranks: what it finds is read from the stream and checked before it is returned.
+
+Terms are kept without positions (FTS5, `detail=none`), once a record. The scope of a record (its user, session, kind,
+day) stands among its terms behind a character that no text yields, so that SQLite filters before anything is ranked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import stat
+import string
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from alveus.errors import Locked, StoreError
+from alveus.journal import canonical
+from alveus.journal.record import Kind, Novelty
+from alveus.journal.seal import digest
+from alveus.language.turn import Turn, turn_of
+from alveus.store.files import DISK, folder_locked
+from alveus.store.origins import to_wal
+
+if TYPE_CHECKING:
+    from alveus.store.stream import Stream
+
+_VERSION: Final = 1
+_PATIENCE: Final = 10.0
+_AT_ONCE: Final = 2048
+_TRIES: Final = 5
+_MISHAPS: Final = 2
+_ALONE: Final = 0
+"""The session of records that name none: they stand so far apart in it that none is beside another."""
+_APART: Final = 4
+_MARK: Final = "\ue000"
+_PUNCTUATION: Final = string.punctuation.replace('"', "").replace("'", "''")
+"""All marks that a term may hold, as they stand within quotes."""
+_TABLES: Final = (
+    f"""CREATE VIRTUAL TABLE terms USING fts5(
+        t, content='', detail=none, columnsize=0, tokenize="ascii tokenchars '{_PUNCTUATION}'")""",
+    "CREATE VIRTUAL TABLE counts USING fts5vocab(terms, 'row')",
+    """CREATE TABLE turn (
+        number INTEGER PRIMARY KEY, chain INTEGER NOT NULL, offset INTEGER NOT NULL, session INTEGER NOT NULL,
+        ordinal INTEGER NOT NULL, length INTEGER NOT NULL, asks INTEGER NOT NULL, speaker INTEGER NOT NULL,
+        kind INTEGER NOT NULL, novelty INTEGER NOT NULL, day INTEGER NOT NULL, at REAL NOT NULL,
+        twin INTEGER NOT NULL)""",
+    "CREATE UNIQUE INDEX turn_place ON turn (session, ordinal)",
+    """CREATE TABLE session (
+        id INTEGER PRIMARY KEY, user INTEGER NOT NULL, name TEXT NOT NULL, turns INTEGER NOT NULL,
+        length INTEGER NOT NULL, UNIQUE (user, name))""",
+    "CREATE TABLE name (id INTEGER PRIMARY KEY, what TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (what, name))",
+    "CREATE TABLE speaker_term (term TEXT NOT NULL, speaker INTEGER NOT NULL, PRIMARY KEY (term, speaker))",
+    """CREATE TABLE progress (
+        chain TEXT PRIMARY KEY, id INTEGER NOT NULL, first INTEGER NOT NULL, size INTEGER NOT NULL,
+        offset INTEGER NOT NULL, last TEXT NOT NULL)""",
+    "CREATE TABLE language (code TEXT PRIMARY KEY, terms INTEGER NOT NULL)",
+)
+_DERIVED: Final = ("turn", "session", "name", "speaker_term", "progress", "language")
+_KINDS: Final = {kind.value: number for number, kind in enumerate(Kind)}
+_NOVELTIES: Final = {novelty.value: number for number, novelty in enumerate(Novelty)}
+_UNREADABLE: Final = (0, 0, 0, -1, -1, 0, 0.0)
+"""The columns of a line that is no record, from `length` to `at`."""
+_INSERT: Final = f"INSERT INTO turn VALUES ({', '.join('?' * 13)})"  # noqa: S608  (thirteen question marks)
+_NO_ROWS: Final[list[int]] = []
+_HELD: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_UNWRITABLE: Final = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+_DAMAGED: Final = (
+    sqlite3.SQLITE_ERROR,  # a table is missing, or is another one
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_FORMAT,
+    sqlite3.SQLITE_CONSTRAINT,
+)
+
+
+class Indexed(NamedTuple):
+    """How far a chain is in the index: the number of its first record, records and bytes, the hash of the last line."""
+
+    name: str
+    id: int
+    first: int
+    size: int
+    offset: int
+    last: str
+
+
+class Row(NamedTuple):
+    """One candidate: the columns of `turn` that ranking reads, in `Pool`'s order."""
+
+    number: int
+    session: int
+    ordinal: int
+    length: int
+    asks: int
+    speaker: int
+    twin: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Which records are looked at: all, unless a field says less. Times in seconds since 1970, `until` inclusive."""
+
+    user: str | None = None
+    session: str | None = None
+    kinds: frozenset[Kind] | None = None
+    since: float | None = None
+    until: float | None = None
+
+    def is_everything(self) -> bool:
+        """Whether nothing is filtered out."""
+        return self == Scope()
+
+
+class _State(NamedTuple):
+    """What tells whether a file was written meanwhile."""
+
+    modified: int
+    size: int
+    wal: int | None
+
+
+class Unknown(Exception):
+    """A user or session that no record has; `what` says which. Never leaves the store and what asks it."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+class IndexBroken(StoreError):
+    """The index turned out to be damaged while it was asked, and was begun again: catch up, and ask once more."""
+
+    default_code = "index_unavailable"
+
+
+Told = Callable[[int], None]
+"""Told how many records are indexed."""
+
+
+def _nobody(_: int) -> None:
+    """Who is told when nobody asked."""
+
+
+class Search:
+    """The index of one agent. Safe from any thread; not to be used by a forked child (`pid`)."""
+
+    def __init__(self, path: Path, *, read_only: bool) -> None:
+        self.pid = os.getpid()
+        self.note = ""
+        self.behind = 0
+        self._path = path
+        self._guard = threading.RLock()
+        self._names: dict[tuple[str, str], int] = {}
+        self._sessions: dict[tuple[int, str], list[Any]] = {}
+        self._version = 0
+        self._db = self._copy() if read_only else self._connect()
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._is_strange():
+            self.note = "recall.db is not a file: the index is made in memory, each time anew"
+            return self._open(":memory:")
+        try:
+            try:
+                return self._open(str(self._path))
+            except sqlite3.DatabaseError as error:
+                if _code_of(error) not in _DAMAGED:
+                    raise
+                return self._replace()
+        except sqlite3.Error as error:
+            if _code_of(error) in _HELD:
+                raise _unavailable(error) from error
+            self.note = _unwritten(error)
+        except (OSError, Locked) as error:
+            self.note = _unwritten(error)
+        return self._open(":memory:")
+
+    def _is_strange(self) -> bool:
+        """Whether something lies in the place of the file that is none, or is another one's."""
+        try:
+            return not stat.S_ISREG(self._path.lstat().st_mode)
+        except OSError:
+            return False
+
+    def _replace(self) -> sqlite3.Connection:
+        """Another file in the place of one that is no database: it is derived. Unless another process was faster."""
+        with folder_locked(DISK, self._path.parent, _PATIENCE, "another process is replacing recall.db"):
+            try:
+                return self._open(str(self._path))
+            except sqlite3.DatabaseError as error:
+                if _code_of(error) not in _DAMAGED:
+                    raise
+            for suffix in ("", "-wal", "-shm"):
+                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+            return self._open(str(self._path))
+
+    def _copy(self) -> sqlite3.Connection:
+        """The index in memory: a reader writes nothing, and what the file lacks is made here."""
+        for _ in range(_TRIES):
+            before = self._state()
+            if before is None:
+                break
+            copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            # Where no other process has the file open it has no -wal, and SQLite would make one unless told otherwise.
+            how = "mode=ro&readonly_shm=1" if before.wal is not None else "immutable=1"
+            try:
+                with contextlib.closing(sqlite3.connect(f"{self._path.absolute().as_uri()}?{how}", uri=True)) as db:
+                    db.backup(copy)
+                    whole = db.execute("PRAGMA user_version").fetchone()[0] == _VERSION
+            except sqlite3.Error:
+                whole = False
+            if whole and (before.wal is not None or self._state() == before):
+                return copy
+            copy.close()
+        return self._open(":memory:")
+
+    def _state(self) -> _State | None:
+        """What the file looks like; None where there is none."""
+        if self._is_strange():
+            return None
+        try:
+            status = self._path.stat()
+        except OSError:
+            return None
+        try:
+            wal = self._path.with_name(self._path.name + "-wal").stat().st_ino
+        except OSError:
+            wal = None
+        return _State(status.st_mtime_ns, status.st_size, wal)
+
+    def _open(self, where: str) -> sqlite3.Connection:
+        db = sqlite3.connect(where, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+        try:
+            to_wal(db)
+            db.execute("PRAGMA synchronous=NORMAL")
+            db.execute("PRAGMA cache_size=-16384")
+            if db.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+                self._make_tables(db)
+        except BaseException:
+            db.close()
+            raise
+        if where != ":memory:":
+            self._path.chmod(0o600)
+        return db
+
+    @staticmethod
+    def _make_tables(db: sqlite3.Connection) -> None:
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            if db.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+                for table in ("counts", "terms", *_DERIVED):
+                    db.execute(f"DROP TABLE IF EXISTS {table}")
+                for table in _TABLES:
+                    db.execute(table)
+                db.execute(f"PRAGMA user_version = {_VERSION}")
+        except BaseException:
+            db.execute("ROLLBACK")
+            raise
+        db.execute("COMMIT")
+
+    def close(self) -> None:
+        """Let the file go."""
+        with self._guard:
+            self._db.close()
+
+    # Catching up
+
+    def catch_up(self, streams: Sequence[Stream], told: Told = _nobody) -> None:
+        """Take in what was appended since: `streams` oldest first, the last of them live; `told` hears how far it is.
+
+        Where another process holds the index for too long the old one serves, and `behind` says by how many records.
+        """
+        with self._guard:
+            try:
+                self._persist(lambda: self._catch_up(streams, told))
+            except sqlite3.Error as error:
+                if _code_of(error) not in _HELD or not self._fits(streams):
+                    raise _unavailable(error) from error
+            finally:
+                with contextlib.suppress(sqlite3.Error):
+                    self.behind = self._lag(streams)
+
+    def _catch_up(self, streams: Sequence[Stream], told: Told) -> None:
+        if not self._fits(streams):
+            with contextlib.suppress(Locked):
+                streams[-1].refresh()  # it may be we who are behind: another process recorded, or changed the key
+            if not self._fits(streams):
+                self._rebuild(streams, told)
+        for stream in streams:
+            while self._progress(stream).offset < stream.link.offset:
+                progress = self._progress(stream)
+                piece = list(islice(self._read(stream, progress), _AT_ONCE))
+                if not piece:
+                    return  # the file was cut meanwhile: the next look at it says so
+                with self._transaction():
+                    if self._progress(stream) == progress:  # else another process took this piece
+                        self._take(progress, piece)
+                told(progress.first + progress.size + len(piece))
+
+    def _lag(self, streams: Sequence[Stream]) -> int:
+        """How many records are not indexed yet."""
+        if all(self._progress(stream).offset >= stream.link.offset for stream in streams):
+            return 0
+        return max(1, sum(stream.link.size for stream in streams) - self.count())
+
+    def rebuild(self, streams: Sequence[Stream], told: Told = _nobody) -> None:
+        """Make the index again, in one transaction: others are served by the old one until it ends."""
+        with self._guard:
+            try:
+                self._persist(lambda: self._rebuild(streams, told))
+                self.behind = self._lag(streams)
+            except sqlite3.Error as error:
+                raise _unavailable(error) from error
+
+    def _rebuild(self, streams: Sequence[Stream], told: Told) -> None:
+        with self._transaction():
+            self._db.execute("INSERT INTO terms(terms) VALUES ('delete-all')")
+            for table in _DERIVED:
+                self._db.execute(f"DELETE FROM {table}")  # noqa: S608  (the names are ours)
+            self._forget_names()
+            for stream in streams:
+                progress = self._progress(stream)
+                reading = self._read(stream, progress)
+                while piece := list(islice(reading, _AT_ONCE)):
+                    progress = self._take(progress, piece)
+                    told(progress.first + progress.size)
+
+    def _persist(self, write: Callable[[], None]) -> None:
+        """`write`, again after an index that is damaged was begun anew, and one that cannot be written left as it is."""
+        for _ in range(_MISHAPS):
+            try:
+                write()
+            except sqlite3.Error as error:
+                if _code_of(error) in _UNWRITABLE:
+                    self._go_on_in_memory(error)
+                elif _code_of(error) in _DAMAGED:
+                    self._begin_again()
+                else:
+                    raise
+            else:
+                return
+        write()
+
+    def _go_on_in_memory(self, error: sqlite3.Error) -> None:
+        """The disk takes no more: with what is indexed, if it can be read, in memory."""
+        self.note = _unwritten(error)
+        copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        try:
+            self._db.backup(copy)
+        except sqlite3.Error:
+            copy.close()
+            copy = self._open(":memory:")
+        self._use(copy)
+
+    def _begin_again(self) -> None:
+        """An empty index in the place of a damaged one; written over it, for other processes may have the file open."""
+        empty = self._open(":memory:")
+        try:
+            empty.backup(self._db)
+        except sqlite3.Error as error:
+            self.note = _unwritten(error)
+            self._use(empty)
+        else:
+            empty.close()
+            self._forget_names()
+
+    def _use(self, db: sqlite3.Connection) -> None:
+        with contextlib.suppress(sqlite3.Error):
+            self._db.close()
+        self._db = db
+        self._forget_names()
+
+    def _fits(self, streams: Sequence[Stream]) -> bool:
+        """Whether what is indexed is the beginning of this past."""
+        mine = {row[0]: Indexed(*row) for row in self._db.execute("SELECT * FROM progress ORDER BY first")}
+        there = [stream.link.chain or "" for stream in streams]
+        if list(mine) != there[: len(mine)]:
+            return False
+        for number, stream in enumerate(streams[: len(mine)]):
+            progress = mine[stream.link.chain or ""]
+            if not _ends_with(stream, progress):
+                return False
+            if number + 1 < len(mine) and progress.offset < stream.link.offset:
+                return False  # a later chain was begun upon a part of this one
+        return True
+
+    def _progress(self, stream: Stream) -> Indexed:
+        name = stream.link.chain or ""
+        row = self._db.execute("SELECT * FROM progress WHERE chain = ?", (name,)).fetchone()
+        if row is not None:
+            return Indexed(*row)
+        (chains,) = self._db.execute("SELECT count(*) FROM progress").fetchone()
+        return Indexed(name, chains, self.count(), 0, 0, "")
+
+    def count(self) -> int:
+        """How many records are indexed."""
+        (number,) = self._db.execute("SELECT coalesce(max(number), -1) + 1 FROM turn").fetchone()
+        return int(number)
+
+    def _read(self, stream: Stream, progress: Indexed) -> Iterator[tuple[int, bytes, Turn | None]]:
+        with contextlib.suppress(StoreError, OSError):  # if these records are lost after all, the index will not fit
+            stream.make_durable()
+        for offset, line in stream.forwards(progress.offset):
+            yield offset, line, _turn_in(line)
+
+    def _take(self, progress: Indexed, piece: list[tuple[int, bytes, Turn | None]]) -> Indexed:
+        """The next records of a chain, within a transaction."""
+        number = progress.first + progress.size
+        rows, terms, languages = [], [], dict[str, int]()
+        for offset, _, turn in piece:
+            if turn is None:
+                rows.append((number, progress.id, offset, _ALONE, number * _APART, *_UNREADABLE, number))
+            else:
+                session, ordinal = self._place(turn, number)
+                speaker = self._speaker(turn.speaker, turn.language) if turn.speaker else 0
+                classed = (_KINDS[turn.kind], _NOVELTIES[turn.novelty], turn.day, turn.at, turn.twin)
+                said = (len(turn.terms), int(turn.asks), speaker)
+                rows.append((number, progress.id, offset, session, ordinal, *said, *classed))
+                terms.append((number, " ".join(dict.fromkeys((*turn.terms, *self._scope_terms(turn, session))))))
+                languages[turn.language] = languages.get(turn.language, 0) + len(turn.terms)
+            number += 1
+        if not piece:
+            return progress
+        self._db.executemany(_INSERT, rows)
+        self._db.executemany("INSERT INTO terms (rowid, t) VALUES (?, ?)", terms)
+        self._db.executemany(
+            "INSERT INTO language VALUES (?, ?) ON CONFLICT (code) DO UPDATE SET terms = terms + excluded.terms",
+            languages.items(),
+        )
+        self._save_sessions()
+        offset, line, _ = piece[-1]
+        size, end = number - progress.first, offset + len(line) + 1
+        after = progress._replace(size=size, offset=end, last=digest(line))
+        self._db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?, ?, ?)", after)
+        return after
+
+    def _scope_terms(self, turn: Turn, session: int) -> list[str]:
+        terms = [f"{_MARK}k{_KINDS[turn.kind]}", day_term(turn.day)]
+        if session != _ALONE:
+            terms.append(f"{_MARK}s{session}")
+        if turn.user:
+            terms.append(f"{_MARK}u{self._name('user', turn.user)}")
+        return terms
+
+    def _place(self, turn: Turn, number: int) -> tuple[int, int]:
+        """The turn's session and its place in it."""
+        if not turn.session:
+            return _ALONE, number * _APART
+        key = (self._name("user", turn.user) if turn.user else 0, turn.session)
+        session = self._sessions.get(key) or self._load_session(key)
+        if session is None:
+            new = self._db.execute("INSERT INTO session VALUES (NULL, ?, ?, 0, 0)", key)
+            session = [new.lastrowid, 0, 0]
+        ordinal = session[1]
+        session[1:] = ordinal + 1, session[2] + len(turn.terms)
+        self._sessions[key] = session
+        return session[0], ordinal
+
+    def _load_session(self, key: tuple[int, str]) -> list[Any] | None:
+        row = self._db.execute("SELECT id, turns, length FROM session WHERE user = ? AND name = ?", key).fetchone()
+        return None if row is None else list(row)
+
+    def _save_sessions(self) -> None:
+        changed = [(*session[1:], session[0]) for session in self._sessions.values()]
+        self._db.executemany("UPDATE session SET turns = ?, length = ? WHERE id = ?", changed)
+        self._sessions.clear()
+
+    def _name(self, what: str, name: str) -> int:
+        """The number of a name, given to it now if it has none."""
+        known = self._names.get((what, name)) or self._find_name(what, name)
+        if known is None:
+            known = self._db.execute("INSERT INTO name VALUES (NULL, ?, ?)", (what, name)).lastrowid or 0
+        self._names[what, name] = known
+        return known
+
+    def _find_name(self, what: str, name: str) -> int | None:
+        row = self._db.execute("SELECT id FROM name WHERE what = ? AND name = ?", (what, name)).fetchone()
+        return None if row is None else int(row[0])
+
+    def _speaker(self, speaker: str, language: str) -> int:
+        if ("speaker", speaker) in self._names:
+            return self._names["speaker", speaker]
+        number = self._name("speaker", speaker)
+        from alveus.language.terms import index_terms  # noqa: PLC0415
+
+        terms = {(term, number) for code in {language, "en"} for term in index_terms(speaker, code)}
+        self._db.executemany("INSERT OR IGNORE INTO speaker_term VALUES (?, ?)", terms)
+        return number
+
+    def _forget_names(self) -> None:
+        self._names.clear()
+        self._sessions.clear()
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            (version,) = self._db.execute("PRAGMA data_version").fetchone()
+            if version != self._version:  # another process wrote: what is remembered of names may be of an older index
+                self._version = version
+                self._forget_names()
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            self._forget_names()
+            with contextlib.suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
+            raise
+
+    # Asking
+
+    @contextlib.contextmanager
+    def asking(self) -> Iterator[Asking]:
+        """One question, asked of one state of the index, however many queries it takes."""
+        with self._guard:
+            try:
+                self._db.execute("BEGIN")
+                try:
+                    yield Asking(self._db)
+                finally:
+                    self._db.execute("COMMIT")
+            except sqlite3.Error as error:
+                if _code_of(error) in _DAMAGED:
+                    self._begin_again()
+                    raise IndexBroken(f"recall.db was damaged and is made again: {error}", hint="try again") from error
+                raise _unavailable(error) from error
+
+
+class Asking:
+    """Queries for one question, within one transaction."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def languages(self) -> list[str]:
+        """The languages of the records."""
+        return [code for (code,) in self._db.execute("SELECT code FROM language")]
+
+    def within(self, scope: Scope) -> Within:
+        """The records of a scope. Raises Unknown for a user or a session without records."""
+        tokens: list[str] = []
+        user = 0
+        if scope.user is not None:
+            user = self._id("SELECT id FROM name WHERE what = 'user' AND name = ?", f"user {scope.user!r}", scope.user)
+            tokens.append(_quoted(f"{_MARK}u{user}"))
+        if scope.session is not None:
+            named = "SELECT id FROM session WHERE name = ? AND ? IN (0, user)"
+            ids = [one for (one,) in self._db.execute(named, (scope.session, user))]
+            if not ids:
+                raise Unknown(f"session {scope.session!r}")
+            tokens.append(any_of(f"{_MARK}s{one}" for one in ids))
+        if scope.kinds is not None:
+            tokens.append(any_of(f"{_MARK}k{_KINDS[kind]}" for kind in scope.kinds))
+        return Within(self._db, scope, tokens)
+
+    def _id(self, query: str, what: str, name: str) -> int:
+        row = self._db.execute(query, (name,)).fetchone()
+        if row is None:
+            raise Unknown(what)
+        return int(row[0])
+
+    def speakers(self, terms: Iterable[str]) -> list[int]:
+        """Who has one of the terms in their name."""
+        found = self._db.execute(
+            "SELECT DISTINCT speaker FROM speaker_term WHERE term IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(terms)),),
+        )
+        return [speaker for (speaker,) in found]
+
+    def sessions(self, ids: Sequence[int]) -> dict[int, int]:
+        """The sessions' lengths in terms."""
+        rows = self._db.execute(
+            "SELECT id, length FROM session WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
+        )
+        return dict(rows.fetchall())
+
+    def session_count(self, user: str | None) -> int:
+        """How many sessions there are, of one user or of all."""
+        if user is None:
+            return int(self._db.execute("SELECT count(*) FROM session").fetchone()[0])
+        query = "SELECT count(*) FROM session JOIN name ON name.id = user WHERE what = 'user' AND name.name = ?"
+        return int(self._db.execute(query, (user,)).fetchone()[0])
+
+    def total_length(self) -> int:
+        """The terms of all records together."""
+        return int(self._db.execute("SELECT coalesce(sum(terms), 0) FROM language").fetchone()[0])
+
+    def days(self, kinds: Iterable[Kind]) -> list[tuple[int, Novelty, int]]:
+        """(day, novelty, how many records) for all days on which something of these kinds happened, oldest first."""
+        named = list(Novelty)
+        found = self._db.execute(
+            "SELECT day, novelty, count(*) FROM turn WHERE kind IN (SELECT value FROM json_each(?)) "
+            "GROUP BY day, novelty ORDER BY day",
+            (json.dumps([_KINDS[kind] for kind in kinds]),),
+        )
+        return [(day, named[novelty], count) for day, novelty, count in found]
+
+    def place(self, number: int) -> tuple[int, int]:
+        """Where a record lies: its chain's place among `chains`, and the byte offset."""
+        chain, offset = self._db.execute("SELECT chain, offset FROM turn WHERE number = ?", (number,)).fetchone()
+        return chain, offset
+
+    def chains(self) -> list[Indexed]:
+        """The chains, oldest first."""
+        return [Indexed(*row) for row in self._db.execute("SELECT * FROM progress ORDER BY first")]
+
+    def count(self) -> int:
+        """How many records are indexed."""
+        return int(self._db.execute("SELECT coalesce(max(number), -1) + 1 FROM turn").fetchone()[0])
+
+
+class Within:
+    """The records of one scope."""
+
+    _COLUMNS: Final = "turn.number, session, ordinal, length, asks, speaker, twin"
+
+    def __init__(self, db: sqlite3.Connection, scope: Scope, tokens: list[str]) -> None:
+        self._db = db
+        self._tokens = tokens
+        self._times = [(sign, value) for sign, value in ((">=", scope.since), ("<=", scope.until)) if value is not None]
+        self._kinds = None if scope.kinds is None else sorted(_KINDS[kind] for kind in scope.kinds)
+
+    def count(self) -> int:
+        """How many records there are in the scope, times not looked at."""
+        if not self._tokens:
+            return int(self._db.execute("SELECT coalesce(max(number), -1) + 1 FROM turn").fetchone()[0])
+        return self._count(self._tokens)
+
+    def holding(self, terms: Sequence[str]) -> int:
+        """How many of them hold one of the terms (times not looked at); for everything at most so many."""
+        if self._tokens:
+            return self._count([*self._tokens, any_of(terms)])
+        counted = self._db.execute(
+            "SELECT coalesce(sum(doc), 0) FROM counts WHERE term IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(terms)),),
+        )
+        return int(counted.fetchone()[0])
+
+    def beginning(self, word: str) -> list[str]:
+        """Terms of these records that begin with `word`, the most frequent first: at most 100."""
+        if self._tokens and not self._count([*self._tokens, f"{_quoted(word)} *"]):
+            return []
+        found = self._db.execute(
+            "SELECT term FROM counts WHERE term >= ? AND term < ? ORDER BY doc DESC LIMIT ?",
+            (word, word + "\U0010ffff", _LOOKED_AT),
+        )
+        return list(islice((term for (term,) in found if not self._tokens or self.holding([term])), _BEGINNINGS))
+
+    def _count(self, tokens: Sequence[str]) -> int:
+        row = self._db.execute("SELECT count(*) FROM terms WHERE terms MATCH ?", (" AND ".join(tokens),)).fetchone()
+        return int(row[0])
+
+    def newest(self, words: Sequence[str], limit: int) -> list[int]:
+        """The numbers of the newest records that hold all `words` (each from `any_of`), ascending."""
+        match = " AND ".join([*self._tokens, *words])
+        if not match:
+            return _NO_ROWS
+        join = " JOIN turn ON turn.number = terms.rowid" if self._times else ""
+        query = f"SELECT terms.rowid FROM terms{join} WHERE terms MATCH ?{self._in_time()}"  # noqa: S608
+        query += " ORDER BY terms.rowid DESC LIMIT ?"
+        found = self._db.execute(query, (match, *self._time_values(), limit)).fetchall()
+        return [number for (number,) in reversed(found)]
+
+    def rows(self, numbers: Iterable[int]) -> list[Row]:
+        """The columns of these records, as far as they are in the scope."""
+        query = f"SELECT {self._COLUMNS} FROM turn WHERE number IN (SELECT value FROM json_each(?)){self._filter()}"  # noqa: S608
+        found = self._db.execute(query, (json.dumps(list(numbers)), *self._time_values()))
+        return found.fetchall()
+
+    def at(self, places: Iterable[tuple[int, int]]) -> list[Row]:
+        """The columns of the records at these places (session, ordinal), as far as they are in the scope."""
+        query = (
+            f"SELECT {self._COLUMNS} FROM json_each(?) AS place JOIN turn ON session = place.value ->> 0 "  # noqa: S608
+            f"AND ordinal = place.value ->> 1 WHERE TRUE{self._filter()}"
+        )
+        return self._db.execute(query, (json.dumps(list(places)), *self._time_values())).fetchall()
+
+    def numbers(self) -> list[int]:
+        """The numbers of all of them, ascending."""
+        if self._tokens:
+            return self.newest((), _ALL)
+        query = f"SELECT number FROM turn WHERE TRUE{self._in_time()} ORDER BY number"  # noqa: S608
+        return [number for (number,) in self._db.execute(query, tuple(self._time_values()))]
+
+    def is_empty(self) -> bool:
+        """Whether nothing is in the scope, times included."""
+        if self._tokens:
+            return not self.newest((), 1)
+        return (
+            self._db.execute(
+                f"SELECT 1 FROM turn WHERE TRUE{self._in_time()} LIMIT 1",  # noqa: S608
+                tuple(self._time_values()),
+            ).fetchone()
+            is None
+        )
+
+    def _filter(self) -> str:
+        kinds = "" if self._kinds is None else f" AND kind IN ({', '.join(map(str, self._kinds))})"
+        return kinds + self._in_time()
+
+    def _in_time(self) -> str:
+        return "".join(f" AND turn.at {sign} ?" for sign, _ in self._times)
+
+    def _time_values(self) -> list[float]:
+        return [value for _, value in self._times]
+
+
+_ALL: Final = 1 << 62
+_BEGINNINGS: Final = 100
+_LOOKED_AT: Final = 5_000
+
+
+def any_of(terms: Iterable[str]) -> str:
+    """A query for records that hold one of the terms."""
+    return f"({' OR '.join(map(_quoted, terms))})"
+
+
+def _quoted(term: str) -> str:
+    return '"' + term.replace('"', '""').replace("\x00", " ") + '"'
+
+
+def day_term(day: int) -> str:
+    """The term of a day, in days since 1970."""
+    return f"{_MARK}d{day}"
+
+
+def _turn_in(line: bytes) -> Turn | None:
+    """The turn in an unchecked line; None where nothing can be made of it."""
+    try:
+        turn = turn_of(canonical.decode(line))
+        "".join((turn.user, turn.session, turn.speaker)).encode()  # a damaged line may say anything
+        return turn if turn.kind in _KINDS and turn.novelty in _NOVELTIES else None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+        return None
+
+
+def _ends_with(stream: Stream, progress: Indexed) -> bool:
+    if progress.offset == 0:
+        return True
+    line = stream.line_before(progress.offset)
+    return line is not None and digest(line) == progress.last
+
+
+def _code_of(error: sqlite3.Error) -> int:
+    """SQLite's primary result code; 0 for an error that is not SQLite's."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _unwritten(error: Exception) -> str:
+    return f"the index recall.db cannot be written ({error}): it is made in memory, each time anew"
+
+
+def _unavailable(error: sqlite3.Error) -> StoreError:
+    return StoreError(
+        f"recall.db, the index for recall, cannot be used: {error}",
+        code="index_unavailable",
+        hint="try again; if it stays so, `alveus rebuild` makes it again from the journal",
+    )
