@@ -41,6 +41,8 @@ lint: $(READY)
 
 prove: $(READY)
 	$(BIN)/python -m pytest -m prove
+	npm install --silent --no-save --prefix .venv/node gpt-tokenizer@4.0.0
+	NODE_MODULES="$(CURDIR)/.venv/node/node_modules" node tests/o200k.mjs
 
 bench: $(READY)
 	$(BIN)/python bench/run.py

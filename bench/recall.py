@@ -27,6 +27,7 @@ from typing import Any
 from run import contents, measure, peak_memory
 
 from alveus import Draft, Hippocampus, Kind
+from alveus.store.embedders import choose
 
 AGENT = "bench"
 DEPTH = 200
@@ -77,7 +78,9 @@ def _conversation(one: dict[str, Any]) -> Conversation:
     place = {name: number for number, name in enumerate(turns)}
     questions = []
     for question in one["qa"]:
-        named = [f"D{int(day)}:{int(turn)}" for day, turn in re.findall(r"D(\d+):(\d+)", " ".join(question["evidence"]))]
+        named = [
+            f"D{int(day)}:{int(turn)}" for day, turn in re.findall(r"D(\d+):(\d+)", " ".join(question["evidence"]))
+        ]
         evidence = tuple(sorted({place[name] for name in named if name in place}))
         if evidence:
             questions.append(Asked(question["question"], evidence, question["category"]))
@@ -148,7 +151,8 @@ def bench_locomo(folder: Path) -> None:
         print("LoCoMo: skipped, there is no locomo*.json in ALVEUS_BENCH_DATA or bench/data (it is not shipped)")
         return
     conversations = read_locomo(path)
-    print(f"\nLoCoMo, {path.name}: {len(conversations)} conversations, {sum(len(c.questions) for c in conversations)} questions")
+    asked = sum(len(one.questions) for one in conversations)
+    print(f"\nLoCoMo, {path.name}: {len(conversations)} conversations, {asked} questions")
     print(f"{'':<16}{'n':>5}" + "".join(f"{name:>10}" for name in COLUMNS) + "   recall of the evidence")
     ways: dict[str, Iterator[tuple[Conversation, Rank]]] = {
         "BM25": ((one, PlainBm25(one.turns).rank) for one in conversations),
@@ -186,7 +190,9 @@ def bench_speed(folder: Path, records: int, embedder: str) -> None:
         cpu, wall = time.process_time() - start[0], time.perf_counter() - start[1]
         name = f"ingest {records:,}, embedder {embedder}"
         demand = "≥ 10,000/s" if embedder == "none" else "≥ 250/s"
-        print(f"{name:<44}{records / cpu:,.0f}/s of one core, {records / wall:,.0f}/s by the clock   {demand}", flush=True)
+        print(
+            f"{name:<44}{records / cpu:,.0f}/s of one core, {records / wall:,.0f}/s by the clock   {demand}", flush=True
+        )
         _ask(memory, f"pattern_completion over {records:,}, {embedder}", embedder)
 
 
@@ -207,8 +213,6 @@ def _ask(memory: Hippocampus, name: str, embedder: str) -> None:
 
 
 def _embedding_time(embedder: str, questions: Sequence[str]) -> float:
-    from alveus.store.embedders import choose
-
     chosen = choose(embedder)
     if chosen is None:
         return 0.0
@@ -227,7 +231,10 @@ def bench_large(folder: Path, records: int, embedder: str) -> None:
     bench_speed(folder, records, embedder)
     home = folder / f"{embedder}{records}"
     seconds, memory = measure([sys.executable, __file__, "--child", str(home), embedder])
-    print(f"{f'open {records:,}, ask once':<44}open {seconds * 1e3:.0f} ms (≤ 300); peak {memory:.0f} MB (≤ 600)", flush=True)
+    print(
+        f"{f'open {records:,}, ask once':<44}open {seconds * 1e3:.0f} ms (≤ 300); peak {memory:.0f} MB (≤ 600)",
+        flush=True,
+    )
 
 
 def child(home: str, embedder: str) -> None:

@@ -1,6 +1,7 @@
 """The estimate of tokens against a real tokenizer: at or above it in every script, and not far above it for prose.
 
-`o200k.json` holds texts of this project with what o200k_base counts for them, as the npm package gpt-tokenizer 3 does.
+`o200k.json` holds texts of this project with what o200k_base counts for them; `make prove` counts them again with
+gpt-tokenizer, from npm.
 """
 
 import json

@@ -345,7 +345,7 @@ def test_an_embedder_cannot_make_the_writer_write_what_it_would_not_read(home, l
         lambda memory: memory.record(None, "x"),
         lambda memory: memory.record_many(None),
         lambda memory: memory.record_many([1]),
-        lambda memory: Hippocampus.open(home=5),
+        lambda _: Hippocampus.open(home=5),
         lambda memory: Hippocampus.open(home=memory.home, agent_id=5),
         lambda memory: Hippocampus.open(home=memory.home, agent_id="new", key_file=5),
         lambda memory: Hippocampus.open(home=memory.home, agent_id="new", words_window="5"),

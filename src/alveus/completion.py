@@ -6,21 +6,24 @@ ranked. The journal is not written.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from alveus.agent import Agent
 from alveus.errors import InputError
 from alveus.journal.chain import Fault
+from alveus.journal.head import is_day
 from alveus.journal.record import Kind, SignedRecord
-from alveus.journal.seal import is_event_time
+from alveus.journal.seal import is_event_time, refused_field
 from alveus.language.turn import fold
 from alveus.recall import DayOfNovelty, Reason, Recalled, Why
-from alveus.store.past import content_of, read
-from alveus.store.search import Row, Scope, Unknown, any_of, day_term
+from alveus.store.log import Moved
+from alveus.store.past import Found, content_of, read
+from alveus.store.search import IndexBroken, Row, Scope, Unknown, any_of, day_term
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
+T = TypeVar("T")
+
 POOL: Final = 3_000
 """Records that words bring in and that are looked at in full."""
 AROUND: Final = 300
@@ -42,9 +47,12 @@ EMBED: Final = 2_000
 """Records that one question may have embedded first: some seconds. `alveus rebuild` embeds all."""
 READ: Final = 30
 """Records read beyond what was asked for, to see which hold the question word for word."""
+LOADED: Final = 2_000
+"""Records of one user or session that are looked at for having been informative of late."""
+LOOKED_UP: Final = 2_000
+"""Words of a question that are looked up."""
 _LONGEST_SPAN: Final = 366
 _EPOCH: Final = date(1970, 1, 1).toordinal()
-_DAY: Final = 86_400.0
 _PREFIX: Final = 3
 _BESIDE: Final = 3
 
@@ -72,6 +80,8 @@ def scope_of(
     for name, value in given.items():
         if value is not None and not (isinstance(value, str) and value.strip()):
             raise InputError(f"{name} is {value!r}, which names nobody", hint="leave it out to look at everything")
+        if value is not None and (refused_field({name: value}) or not _is_unicode(str(value))):
+            raise InputError(f"{name} is {value!r}, which no record can name", hint="pass it as it was recorded")
     try:
         chosen = None if kinds is None else frozenset(Kind(kind) for kind in kinds)
     except (ValueError, TypeError):
@@ -83,19 +93,20 @@ def scope_of(
     )
 
 
+def _is_unicode(text: str) -> bool:
+    return text.encode(errors="replace").decode() == text
+
+
 def _instant(name: str, value: str | date | None) -> float | None:
     """Seconds since 1970; a day alone begins at midnight UTC for `since`, and ends with it for `until`."""
     if value is None:
         return None
     text = value.isoformat() if isinstance(value, date) else str(value)
-    try:
-        if len(text) == len("2026-11-30"):
-            midnight = datetime.combine(date.fromisoformat(text), datetime.min.time(), UTC).timestamp()
-            return midnight if name == "since" else midnight + _DAY - 1e-6
-        if is_event_time(text):
-            return datetime.fromisoformat(text).timestamp()
-    except ValueError:
-        pass
+    if is_day(text):
+        time = datetime.min.time() if name == "since" else datetime.max.time()
+        return datetime.combine(date.fromisoformat(text), time, UTC).timestamp()
+    if is_event_time(text):
+        return datetime.fromisoformat(text).timestamp()
     raise InputError(f"{name} is {value!r}, not a time", hint="YYYY-MM-DD, or an ISO 8601 instant with its zone")
 
 
@@ -103,26 +114,51 @@ def complete(agent: Agent, question: Question, top_k: int) -> Recalled:
     """The `top_k` records that answer best, best first; or none, and why."""
     if not question.text.strip():
         return Recalled((), reason="the query is empty", code=Reason.EMPTY_QUERY)
-    search = agent.search()
-    search.catch_up(agent.streams())
     meaning = _meaning(agent, question.text)
-    with search.asking() as asking:
-        found = _Completion(agent, asking, question, meaning).answer(top_k)
-    if not found and search.behind:
-        reason = f"the index is {search.behind} records behind: another process is writing it; ask again"
+    found = _ask(agent, lambda asking: _Completion(agent, asking, question, meaning).answer(top_k))
+    behind = agent.search().behind
+    if not found and behind:
+        reason = f"the index is {behind} records behind: another process is writing it; ask again"
         return Recalled((), found.left_out, reason, Reason.INDEX_BEHIND)
     return found
 
 
 def timeline(agent: Agent, kinds: Iterable[Kind]) -> list[DayOfNovelty]:
     """The days of the past, oldest first."""
-    search = agent.search()
-    search.catch_up(agent.streams())
     counted: dict[int, dict[str, int]] = {}
-    with search.asking() as asking:
-        for day, novelty, count in asking.days(kinds):
-            counted.setdefault(day, {})[novelty.value] = count
+    for day, novelty, count in _ask(agent, lambda asking: asking.days(kinds)):
+        counted.setdefault(day, {})[novelty.value] = count
     return [DayOfNovelty(day=date.fromordinal(_EPOCH + day), **counts) for day, counts in counted.items()]
+
+
+def _ask(agent: Agent, ask: Callable[[Asking], T]) -> T:
+    """Ask the index, caught up; once more where it turned out damaged."""
+    search = agent.search()
+    for _ in range(2):
+        search.catch_up(agent.streams())
+        with contextlib.suppress(IndexBroken), search.asking() as asking:
+            return ask(asking)
+    search.catch_up(agent.streams())
+    with search.asking() as asking:
+        return ask(asking)
+
+
+def newest_of(agent: Agent, scope: Scope, *, routine: bool) -> Iterator[Found]:
+    """The records of a user or a session, newest first, `routine` ones too or not: the newest 2,000, each checked."""
+
+    def look(asking: Asking) -> list[tuple[Stream, int]]:
+        streams = {stream.link.chain or "": stream for stream in agent.streams()}
+        chains = [one.name for one in asking.chains()]
+        if not streams.keys() >= set(chains):
+            raise Moved  # another process changed the key meanwhile
+        try:
+            places = asking.within(scope).places(LOADED, routine=routine)
+        except Unknown:
+            return []
+        return [(streams[chains[place]], offset) for place, offset in places]
+
+    for stream, offset in _ask(agent, look):
+        yield read(stream, stream.line_at(offset), offset)
 
 
 Told = Callable[[str, int, int], None]
@@ -174,7 +210,7 @@ class _Completion:
             if stored:
                 return self._nothing(Reason.UNKNOWN_SCOPE, f"none of {stored} records is of {unknown.what}")
             return self._nothing(Reason.NOTHING_STORED, "nothing is stored yet")
-        records, why = self._read(self._rank(within), top_k)
+        records, why = self._read(self._rank(within), min(top_k, self._asking.count()))
         if records:
             return Recalled(records, tuple(self._faults), why=why if self._question.explain else ())
         return self._why_nothing(within)
@@ -200,7 +236,9 @@ class _Completion:
 
         wanted, names = self._wanted(within)
         evidence = words.find(within, wanted, within.count())
-        brought = words.brought_in(evidence, POOL)
+        brought = words.brought_in(evidence)
+        if len(brought) > POOL:  # equal contents are not to crowd out the others
+            brought = words.brought_in(words.among(evidence, within.different(brought.tolist())))[-POOL:]
         rows = within.rows(brought.tolist())
         if self._meaning is not None:
             rows += within.rows(self._meaning.nearest(self._chains, self._allowed(within), AROUND))
@@ -214,7 +252,7 @@ class _Completion:
             evidence,
             self._sessions(pool),
             mean_length=self._asking.total_length() / max(1, self._asking.count()),
-            named=self._named(names),
+            named=self._named(names, pool),
             similar=similar,
         )
         for position in ranking.order(pool, scores).tolist():
@@ -237,7 +275,7 @@ class _Completion:
 
         wanted: list[Wanted] = []
         names: list[str] = []
-        for group in question_terms(self._question.text, self._asking.languages()):
+        for group in question_terms(self._question.text, self._asking.languages())[:LOOKED_UP]:
             terms = group.alternatives
             names += terms
             if len(group.word) >= _PREFIX and not within.holding(terms):
@@ -258,9 +296,12 @@ class _Completion:
             if last - first <= _LONGEST_SPAN:
                 yield span.words, range(first, last + 1)
 
-    def _named(self, terms: Sequence[str]) -> int:
-        """The one speaker whom the question names; 0 for none or several."""
+    def _named(self, terms: Sequence[str], pool: Pool) -> int:
+        """The one speaker whom the question names; 0 for none or several. Those outside the scope do not count."""
         speakers = self._asking.speakers(terms)
+        if not self._question.scope.is_everything():
+            there = set(pool.speaker.tolist())
+            speakers = [one for one in speakers if one in there]
         return speakers[0] if len(speakers) == 1 else 0
 
     def _sessions(self, pool: Pool) -> Sessions:
@@ -309,7 +350,10 @@ class _Completion:
 
     def _place(self, number: int) -> tuple[Stream, int]:
         place, offset = self._asking.place(number)
-        return self._streams[self._chains[place].name], offset
+        stream = self._streams.get(self._chains[place].name)
+        if stream is None:
+            raise Moved  # another process changed the key meanwhile, and indexed what it wrote then
+        return stream, offset
 
 
 # Steps

@@ -67,7 +67,7 @@ def assemble(
     why = {one.record_id: reason for one, reason in zip(recalled, recalled.why, strict=False)}
     return Context(
         text=text,
-        tokens=count(text),
+        tokens=count(text) if text else 0,
         budget=budget,
         sources=sources,
         skipped=tuple(dict.fromkeys(pack.skipped)),

@@ -1,4 +1,4 @@
-"""Recall in Russian: inflected forms, ё and е, names in oblique cases, «вчера»; 88 questions over 189 turns of our own."""
+"""Recall in Russian: inflected forms, ё and е, names in oblique cases, «вчера»; and two characters of other scripts."""
 
 import json
 from datetime import datetime

@@ -51,7 +51,7 @@ def turn_of(record: Mapping[str, Any]) -> Turn:
         novelty=record["novelty"],
         user=hc.get("user") or "",
         session=hc.get("session") or (_STAMPED + head.stamp if head.stamp else ""),
-        speaker=_speaker(metadata) or head.speaker,
+        speaker=(len(metadata) > ("hc" in metadata) and _speaker(metadata)) or head.speaker,
         at=at,
         day=day,
         asks=_asks(content),
@@ -71,6 +71,8 @@ class Head(NamedTuple):
 
 def head_of(content: str) -> Head:
     """`[stamp] speaker: ` at the beginning of a content; either may be missing."""
+    if content[:1] != "[" and ":" not in content[:_LONGEST_SPEAKER]:
+        return _NO_HEAD  # by far the most
     found = _HEAD(content[:_LONGEST_HEAD])
     if found is None:
         return _NO_HEAD
@@ -109,6 +111,8 @@ def _day_of_stamp(stamp: str) -> int | None:
 
 
 def _asks(content: str) -> bool:
+    if content.isascii() and "?" not in content[-_LONGEST_HEAD:]:
+        return False
     return _ASKS(content, max(0, len(content) - _LONGEST_HEAD)) is not None
 
 
@@ -126,6 +130,8 @@ _EPOCH: Final = date(1970, 1, 1).toordinal()
 _DAY: Final = 86_400.0
 _NOON: Final = 43_200.0
 _LONGEST_HEAD: Final = 200
+_LONGEST_SPEAKER: Final = 50
+"""Characters within which a name and its colon stand: as `_HEAD` counts, with room for white space before."""
 _LONGEST_NAME: Final = 100
 _NO_HEAD: Final = Head("", "", 0)
 _HEAD: Final = re.compile(

@@ -86,13 +86,18 @@ def _either(matches: Sequence[str]) -> str:
     return f"({' OR '.join(matches)})"
 
 
-def brought_in(evidence: Sequence[Evidence], limit: int) -> Ints:
-    """The numbers of the `limit` records that hold most, ascending; of equals the newer."""
+def brought_in(evidence: Sequence[Evidence]) -> Ints:
+    """The numbers of the records that hold something, those that hold most last; of equals the newer last."""
     if not evidence:
         return np.zeros(0, dtype=np.int64)
     numbers, where = np.unique(np.concatenate([one.rows for one in evidence]), return_inverse=True)
-    if len(numbers) <= limit:
-        return numbers
     weights = np.repeat([one.weight for one in evidence], [len(one.rows) for one in evidence])
-    held = np.bincount(where, weights=weights)
-    return np.sort(numbers[np.lexsort((-numbers, -held))[:limit]])
+    held = np.bincount(where, weights=weights, minlength=len(numbers))
+    best: Ints = numbers[np.lexsort((numbers, held))]
+    return best
+
+
+def among(evidence: Sequence[Evidence], numbers: Sequence[int]) -> list[Evidence]:
+    """The evidence in these records alone."""
+    kept = np.array(numbers, dtype=np.int64)
+    return [one._replace(rows=one.rows[np.isin(one.rows, kept)]) for one in evidence]

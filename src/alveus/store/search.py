@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from weakref import WeakSet
 
 from alveus.errors import Locked, StoreError
 from alveus.journal import canonical
@@ -35,11 +36,15 @@ from alveus.store.origins import to_wal
 if TYPE_CHECKING:
     from alveus.store.stream import Stream
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 _PATIENCE: Final = 10.0
+_QUESTION_PATIENCE: Final = 2_000
+"""Milliseconds that a question waits for whoever writes the index; then the old one answers, and says so."""
 _AT_ONCE: Final = 2048
 _TRIES: Final = 5
 _MISHAPS: Final = 2
+_BEFORE_FORK: Final = 2.0
+_WAL_HEADER: Final = 32
 _ALONE: Final = 0
 """The session of records that name none: they stand so far apart in it that none is beside another."""
 _APART: Final = 4
@@ -161,6 +166,8 @@ class Search:
         self.behind = 0
         self._path = path
         self._guard = threading.RLock()
+        self._held_by_fork = False
+        _all.add(self)
         self._names: dict[tuple[str, str], int] = {}
         self._sessions: dict[tuple[int, str], list[Any]] = {}
         self._version = 0
@@ -206,10 +213,9 @@ class Search:
 
     def _copy(self) -> sqlite3.Connection:
         """The index in memory: a reader writes nothing, and what the file lacks is made here."""
-        for _ in range(_TRIES):
-            before = self._state()
-            if before is None:
-                break
+        tries = _TRIES
+        while tries > 0 and (before := self._state()) is not None:
+            tries -= 1
             copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             # Where no other process has the file open it has no -wal, and SQLite would make one unless told otherwise.
             how = "mode=ro&readonly_shm=1" if before.wal is not None else "immutable=1"
@@ -217,8 +223,9 @@ class Search:
                 with contextlib.closing(sqlite3.connect(f"{self._path.absolute().as_uri()}?{how}", uri=True)) as db:
                     db.backup(copy)
                     whole = db.execute("PRAGMA user_version").fetchone()[0] == _VERSION
-            except sqlite3.Error:
+            except sqlite3.Error as error:
                 whole = False
+                tries = 0 if _code_of(error) == sqlite3.SQLITE_PROTOCOL else tries  # which took ten seconds to tell
             if whole and (before.wal is not None or self._state() == before):
                 return copy
             copy.close()
@@ -233,12 +240,15 @@ class Search:
         except OSError:
             return None
         try:
-            wal = self._path.with_name(self._path.name + "-wal").stat().st_ino
+            wal = self._path.with_name(self._path.name + "-wal").stat()
         except OSError:
-            wal = None
-        return _State(status.st_mtime_ns, status.st_size, wal)
+            return _State(status.st_mtime_ns, status.st_size, None)
+        return _State(status.st_mtime_ns, status.st_size, wal.st_ino if wal.st_size > _WAL_HEADER else None)
 
     def _open(self, where: str) -> sqlite3.Connection:
+        if where != ":memory:":  # whose permissions SQLite gives to the files beside it
+            os.close(os.open(where, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+            self._path.chmod(0o600)
         db = sqlite3.connect(where, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
         try:
             to_wal(db)
@@ -246,11 +256,10 @@ class Search:
             db.execute("PRAGMA cache_size=-16384")
             if db.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
                 self._make_tables(db)
+            db.execute(f"PRAGMA busy_timeout={_QUESTION_PATIENCE}")
         except BaseException:
             db.close()
             raise
-        if where != ":memory:":
-            self._path.chmod(0o600)
         return db
 
     @staticmethod
@@ -272,6 +281,15 @@ class Search:
         """Let the file go."""
         with self._guard:
             self._db.close()
+
+    def before_fork(self) -> None:
+        """Let who is within SQLite come out: a lock inside it that a thread holds stays locked in a child for ever."""
+        self._held_by_fork = self._guard.acquire(timeout=_BEFORE_FORK)
+
+    def after_fork(self) -> None:
+        """In the parent, go on."""
+        if self._held_by_fork:
+            self._guard.release()
 
     # Catching up
 
@@ -336,7 +354,7 @@ class Search:
                     told(progress.first + progress.size)
 
     def _persist(self, write: Callable[[], None]) -> None:
-        """`write`, again after an index that is damaged was begun anew, and one that cannot be written left as it is."""
+        """`write`, again after a damaged index was begun anew, or one that cannot be written was taken into memory."""
         for _ in range(_MISHAPS):
             try:
                 write()
@@ -561,7 +579,17 @@ class Asking:
             tokens.append(any_of(f"{_MARK}s{one}" for one in ids))
         if scope.kinds is not None:
             tokens.append(any_of(f"{_MARK}k{_KINDS[kind]}" for kind in scope.kinds))
+        days = self._days_of(scope)
+        if len(days) <= _MOST_DAYS and (scope.since is not None or scope.until is not None):
+            tokens.append(any_of(map(day_term, days or [_NEVER])))
         return Within(self._db, scope, tokens)
+
+    def _days_of(self, scope: Scope) -> list[int]:
+        """The days that may lie within the scope's times; a day is that of its place, up to one off UTC's."""
+        first = -_ALL if scope.since is None else scope.since // _DAY - 1
+        last = _ALL if scope.until is None else scope.until // _DAY + 1
+        found = self._db.execute("SELECT term FROM counts WHERE term >= ? AND term < ?", (f"{_MARK}d", f"{_MARK}e"))
+        return [day for (term,) in found if first <= (day := int(term[2:])) <= last]
 
     def _id(self, query: str, what: str, name: str) -> int:
         row = self._db.execute(query, (name,)).fetchone()
@@ -631,14 +659,17 @@ class Within:
         self._kinds = None if scope.kinds is None else sorted(_KINDS[kind] for kind in scope.kinds)
 
     def count(self) -> int:
-        """How many records there are in the scope, times not looked at."""
-        if not self._tokens:
-            return int(self._db.execute("SELECT coalesce(max(number), -1) + 1 FROM turn").fetchone()[0])
-        return self._count(self._tokens)
+        """How many records there are in the scope."""
+        if self._tokens:
+            return self._count(self._tokens)
+        query = f"SELECT count(*) FROM turn WHERE TRUE{self._in_time()}"  # noqa: S608
+        if not self._times:
+            query = "SELECT coalesce(max(number), -1) + 1 FROM turn"
+        return int(self._db.execute(query, tuple(self._time_values())).fetchone()[0])
 
     def holding(self, terms: Sequence[str]) -> int:
-        """How many of them hold one of the terms (times not looked at); for everything at most so many."""
-        if self._tokens:
+        """How many of them hold one of the terms; for everything at most so many."""
+        if self._is_part():
             return self._count([*self._tokens, any_of(terms)])
         counted = self._db.execute(
             "SELECT coalesce(sum(doc), 0) FROM counts WHERE term IN (SELECT value FROM json_each(?))",
@@ -648,16 +679,17 @@ class Within:
 
     def beginning(self, word: str) -> list[str]:
         """Terms of these records that begin with `word`, the most frequent first: at most 100."""
-        if self._tokens and not self._count([*self._tokens, f"{_quoted(word)} *"]):
+        if self._is_part() and not self._count([*self._tokens, f"{_quoted(word)} *"]):
             return []
         found = self._db.execute(
             "SELECT term FROM counts WHERE term >= ? AND term < ? ORDER BY doc DESC LIMIT ?",
             (word, word + "\U0010ffff", _LOOKED_AT),
         )
-        return list(islice((term for (term,) in found if not self._tokens or self.holding([term])), _BEGINNINGS))
+        return list(islice((term for (term,) in found if not self._is_part() or self.holding([term])), _BEGINNINGS))
 
     def _count(self, tokens: Sequence[str]) -> int:
-        row = self._db.execute("SELECT count(*) FROM terms WHERE terms MATCH ?", (" AND ".join(tokens),)).fetchone()
+        query = f"SELECT count(*) FROM terms{self._join()} WHERE terms MATCH ?{self._in_time()}"  # noqa: S608
+        row = self._db.execute(query, (" AND ".join(tokens), *self._time_values())).fetchone()
         return int(row[0])
 
     def newest(self, words: Sequence[str], limit: int) -> list[int]:
@@ -665,17 +697,32 @@ class Within:
         match = " AND ".join([*self._tokens, *words])
         if not match:
             return _NO_ROWS
-        join = " JOIN turn ON turn.number = terms.rowid" if self._times else ""
-        query = f"SELECT terms.rowid FROM terms{join} WHERE terms MATCH ?{self._in_time()}"  # noqa: S608
+        query = f"SELECT terms.rowid FROM terms{self._join()} WHERE terms MATCH ?{self._in_time()}"  # noqa: S608
         query += " ORDER BY terms.rowid DESC LIMIT ?"
         found = self._db.execute(query, (match, *self._time_values(), limit)).fetchall()
         return [number for (number,) in reversed(found)]
+
+    def places(self, limit: int, *, routine: bool) -> list[tuple[int, int]]:
+        """Where the newest of them lie, as `Asking.place`, newest first; of a user, a session or kinds."""
+        query = (
+            "SELECT chain, offset FROM terms JOIN turn ON turn.number = terms.rowid "  # noqa: S608
+            f"WHERE terms MATCH ? AND novelty <> ?{self._in_time()} ORDER BY terms.rowid DESC LIMIT ?"
+        )
+        dropped = -1 if routine else _NOVELTIES[Novelty.ROUTINE]
+        return self._db.execute(query, (" AND ".join(self._tokens), dropped, *self._time_values(), limit)).fetchall()
 
     def rows(self, numbers: Iterable[int]) -> list[Row]:
         """The columns of these records, as far as they are in the scope."""
         query = f"SELECT {self._COLUMNS} FROM turn WHERE number IN (SELECT value FROM json_each(?)){self._filter()}"  # noqa: S608
         found = self._db.execute(query, (json.dumps(list(numbers)), *self._time_values()))
         return found.fetchall()
+
+    def different(self, numbers: Sequence[int]) -> list[int]:
+        """Of these records, the oldest and the newest of those with equal contents."""
+        query = (
+            "SELECT min(number), max(number) FROM turn WHERE number IN (SELECT value FROM json_each(?)) GROUP BY twin"
+        )
+        return [number for pair in self._db.execute(query, (json.dumps(list(numbers)),)) for number in set(pair)]
 
     def at(self, places: Iterable[tuple[int, int]]) -> list[Row]:
         """The columns of the records at these places (session, ordinal), as far as they are in the scope."""
@@ -708,6 +755,12 @@ class Within:
         kinds = "" if self._kinds is None else f" AND kind IN ({', '.join(map(str, self._kinds))})"
         return kinds + self._in_time()
 
+    def _is_part(self) -> bool:
+        return bool(self._tokens or self._times)
+
+    def _join(self) -> str:
+        return " JOIN turn ON turn.number = terms.rowid" if self._times else ""
+
     def _in_time(self) -> str:
         return "".join(f" AND turn.at {sign} ?" for sign, _ in self._times)
 
@@ -718,6 +771,10 @@ class Within:
 _ALL: Final = 1 << 62
 _BEGINNINGS: Final = 100
 _LOOKED_AT: Final = 5_000
+_DAY: Final = 86_400.0
+_MOST_DAYS: Final = 400
+"""Days up to which a stretch of time is looked up by its days; the times of what is found are compared in any case."""
+_NEVER: Final = 1 << 40
 
 
 def any_of(terms: Iterable[str]) -> str:
@@ -738,10 +795,12 @@ def _turn_in(line: bytes) -> Turn | None:
     """The turn in an unchecked line; None where nothing can be made of it."""
     try:
         turn = turn_of(canonical.decode(line))
-        "".join((turn.user, turn.session, turn.speaker)).encode()  # a damaged line may say anything
-        return turn if turn.kind in _KINDS and turn.novelty in _NOVELTIES else None
+        known = turn.kind in _KINDS and turn.novelty in _NOVELTIES
+        for name in (turn.user, turn.session, turn.speaker):
+            name.encode()  # a damaged line may say anything
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         return None
+    return turn if known else None
 
 
 def _ends_with(stream: Stream, progress: Indexed) -> bool:
@@ -766,3 +825,19 @@ def _unavailable(error: sqlite3.Error) -> StoreError:
         code="index_unavailable",
         hint="try again; if it stays so, `alveus rebuild` makes it again from the journal",
     )
+
+
+_all: Final[WeakSet[Search]] = WeakSet()
+
+
+def _before_fork() -> None:
+    for search in list(_all):
+        search.before_fork()
+
+
+def _after_fork() -> None:
+    for search in list(_all):
+        search.after_fork()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork)
