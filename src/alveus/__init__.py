@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from alveus.journal.anchor import Anchor
     from alveus.journal.chain import ChainState, ChainVerdict, Fault
     from alveus.journal.record import Draft, Kind, Novelty, Profile, SignedRecord, Source
+    from alveus.promoting.moving import Promoted, Reconciled
     from alveus.recall import Recalled
+    from alveus.tiers.retrieval import Item, Retrieved
 
 __version__ = "0.1.0"
 
@@ -41,6 +43,7 @@ _ROOMS = {
     "Fault": "alveus.journal.chain",
     "Hippocampus": "alveus.hippocampus",
     "InputError": "alveus.errors",
+    "Item": "alveus.tiers.retrieval",
     "JournalError": "alveus.errors",
     "Kind": "alveus.journal.record",
     "Locked": "alveus.errors",
@@ -49,7 +52,10 @@ _ROOMS = {
     "Novelty": "alveus.journal.record",
     "Outcome": "alveus.agent",
     "Profile": "alveus.journal.record",
+    "Promoted": "alveus.promoting.moving",
     "Recalled": "alveus.recall",
+    "Reconciled": "alveus.promoting.moving",
+    "Retrieved": "alveus.tiers.retrieval",
     "Rotation": "alveus.agent",
     "SignedRecord": "alveus.journal.record",
     "Source": "alveus.journal.record",
@@ -70,6 +76,7 @@ __all__ = [
     "Fault",
     "Hippocampus",
     "InputError",
+    "Item",
     "JournalError",
     "Kind",
     "Locked",
@@ -78,7 +85,10 @@ __all__ = [
     "Novelty",
     "Outcome",
     "Profile",
+    "Promoted",
     "Recalled",
+    "Reconciled",
+    "Retrieved",
     "Rotation",
     "SignedRecord",
     "Source",

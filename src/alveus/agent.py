@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 _UNASKED: Final[Any] = object()
 SNAPSHOT_RECORDS: Final = 4096
 SNAPSHOT_AT_CLOSE: Final = 256
+_INDEXED_AT_CLOSE: Final = 4096
 _GATHER_SECONDS: Final = 0.00005
 """A look at who else comes: a thread that was just woken takes about as long to its next record."""
 _OF_ONE: Final = (InputError, JournalError)
@@ -208,10 +209,13 @@ class Agent:
             if not self.stream.refused and not self.stream.log.poison:
                 self.stream.log.wait(self.stream.log.count)
                 enough = 1 if self.judge.embedding is not None else SNAPSHOT_AT_CLOSE
-                if self._origins is not None or self.judge.next_seq - self._saved_at >= enough:
+                late = self.judge.next_seq - self._saved_at
+                if self._origins is not None or late >= enough:
                     # It is derived: where it cannot be saved it is made again.
                     with contextlib.suppress(AlveusError, OSError, Moved):
                         self._save_derived()
+                        if late >= SNAPSHOT_AT_CLOSE:
+                            self._index_some()
         finally:
             try:
                 self.stream.close()
@@ -224,6 +228,12 @@ class Agent:
         log = self.stream.log
         if log.poison and log.synced < log.count:
             raise StoreUncertain(log.poison, code="poisoned", hint="open the journal again and look what is there")
+
+    def _index_some(self) -> None:
+        """Index what is not indexed yet, if that takes less than a second: readers cannot write it down."""
+        size = sum(stream.link.size for stream in self.streams())
+        if size - self.search().count() <= _INDEXED_AT_CLOSE:
+            self.search().catch_up(self.streams())
 
     # Writing
 
@@ -410,12 +420,12 @@ class Agent:
             notes = judge.notes if judge is not None else ()
             self.judge = NoveltyJudge(WordsNovelty(options.words_window), embedding, notes=notes)
             starts = self.past.newest(options.words_window)
+        self._saved_at = self.judge.next_seq  # what follows is read again by each opening, until somebody saves it
         for stream, start in starts:
             for _, line in stream.forwards(start):
                 content = content_of(line)
                 self.judge.learn(self.judge.next_seq, content)
                 self._to_embed.append(content)
-        self._saved_at = self.judge.next_seq
 
     def _judge_in(self, saved: snapshot.Snapshot | None) -> NoveltyJudge | None:
         """The saved judge, where it is of this journal; its notes say what of it does not fit this opening."""
@@ -455,6 +465,8 @@ class Agent:
             from alveus.store.search import Search  # noqa: PLC0415  (stemmers and word lists come with the first question)
 
             if self._search is None or self._search.pid != os.getpid():
+                if self._search is not None:
+                    _inherited.append(self._search)
                 self._search = Search(self.layout.folder / "recall.db", read_only=self.options.read_only)
             return self._search
 
@@ -632,6 +644,8 @@ class _Writing:
 
 
 _agents: WeakSet[Agent] = WeakSet()
+_inherited: list[Search] = []
+"""Indexes that a forked child got from its parent: SQLite must not close there what the parent has open."""
 
 
 def _renew_locks() -> None:

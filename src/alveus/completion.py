@@ -21,9 +21,9 @@ from alveus.journal.record import Kind, SignedRecord
 from alveus.journal.seal import is_event_time, refused_field
 from alveus.language.turn import fold
 from alveus.recall import DayOfNovelty, Reason, Recalled, Why
+from alveus.store.asking import IndexBroken, Row, Scope, Unknown, any_of, day_term
 from alveus.store.log import Moved
 from alveus.store.past import Found, content_of, read
-from alveus.store.search import IndexBroken, Row, Scope, Unknown, any_of, day_term
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from alveus.recall.meaning import Meaning
     from alveus.recall.ranking import Evidence, Pool, Scores, Sessions
     from alveus.recall.words import Wanted
-    from alveus.store.search import Asking, Within
+    from alveus.store.asking import Asking, Within
     from alveus.store.stream import Stream
 
     Ints = NDArray[np.int64]

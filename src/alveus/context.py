@@ -1,6 +1,7 @@
 """Records fitted into a budget of tokens, as text for a model. Pure: equal inputs give equal bytes.
 
-What was recalled for the question comes first, then what was loaded for its novelty, last the newest exchange. What
+What is known for good comes first, in an order that does not depend on the question, so that equal beginnings stay
+equal; then what was recalled for the question, then what was loaded for its novelty, last the newest exchange. What
 does not fit is skipped and named; it never ends the packing. Every entry cites its `record_id`. Text from tools is
 fenced as data.
 """
@@ -9,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
 
 from alveus.estimate import estimate_tokens
 from alveus.journal.chain import Fault
@@ -19,10 +21,22 @@ from alveus.recall import Recalled, Why
 Estimate = Callable[[str], int]
 """The tokens of a text."""
 
+KNOWN_SHARE: Final = 0.2
+"""Of the budget, what is known for good may take."""
 EXCHANGE_SHARE: Final = 0.2
 """Of the budget, what the newest exchange may take."""
 RECALLED_SHARE: Final = 0.7
-"""Of the budget, what it and recalled records may take before the loaded ones have had their turn."""
+"""Of the budget, what these two and recalled records may take before the loaded ones have had their turn."""
+
+
+class Known(NamedTuple):
+    """A fact that stands: whose it is, since when (seconds since 1970), and the records that it rests on."""
+
+    id: str
+    subject: str
+    text: str
+    since: float
+    sources: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +45,8 @@ class Context:
 
     `skipped` names records that did not fit, `left_out` those that failed their check. `health` names what is not as
     it should be; an empty one says only that nothing was noticed while packing, not that the chain was verified. `why`
-    says of the recalled records among the sources why they are there, where that was asked for.
+    says of the recalled records among the sources why they are there, where that was asked for. `run_id` is for
+    `settle`, and `depends_on_version` the version of the tiers that the pack was made from, where there are tiers.
     """
 
     text: str
@@ -42,6 +57,8 @@ class Context:
     left_out: tuple[Fault, ...]
     health: tuple[str, ...]
     why: Mapping[str, Why]
+    run_id: str = ""
+    depends_on_version: int | None = None
 
 
 def assemble(
@@ -50,14 +67,16 @@ def assemble(
     recalled: Recalled,
     loaded: Recalled,
     exchange: Sequence[SignedRecord] = (),
+    known: Sequence[Known] = (),
     health: Sequence[str] = (),
     estimate: Estimate | None = None,
 ) -> Context:
-    """Fit `recalled` (best first), `loaded` and `exchange` (both oldest first) into `budget` tokens."""
+    """Fit `known` facts, `recalled` (best first), `loaded` and `exchange` (both oldest first) into `budget` tokens."""
     count = estimate or estimate_tokens
     pack = _Pack(budget=budget, count=count)
-    first, second, third = _HEADINGS
-    pack.fill(third, tuple(reversed(exchange)), limit=int(budget * EXCHANGE_SHARE), backwards=True)
+    always, first, second, third = _HEADINGS
+    pack.state(always, known, limit=int(budget * KNOWN_SHARE))
+    pack.fill(third, tuple(reversed(exchange)), limit=pack.used + int(budget * EXCHANGE_SHARE), backwards=True)
     pack.fill(first, recalled, limit=int(budget * RECALLED_SHARE))
     pack.fill(second, tuple(reversed(loaded)), limit=budget, backwards=True)
     pack.fill(first, [record for record in recalled if record.record_id in pack.skipped], limit=budget)
@@ -77,7 +96,12 @@ def assemble(
     )
 
 
-_HEADINGS: Final = ("## Recalled for this question", "## Most informative of late", "## The newest exchange")
+_HEADINGS: Final = (
+    "## Known",
+    "## Recalled for this question",
+    "## Most informative of late",
+    "## The newest exchange",
+)
 
 
 class _Pack:
@@ -86,28 +110,35 @@ class _Pack:
     def __init__(self, *, budget: int, count: Estimate) -> None:
         self._budget = budget
         self._count = count
-        self._used = 0
+        self.used = 0
         self._entries: dict[str, list[tuple[str, str]]] = {heading: [] for heading in _HEADINGS}
         self._taken: dict[str, str] = {}
+        self._rests_on: dict[str, tuple[str, ...]] = {}
         self.skipped: dict[str, None] = {}
+
+    def state(self, heading: str, facts: Sequence[Known], *, limit: int) -> None:
+        """Take the facts that fit within `limit` tokens."""
+        for fact in sorted(facts, key=lambda one: (one.subject != "user", one.since, one.id)):
+            self._rests_on[fact.id] = fact.sources
+            self._try(heading, fact.id, _stated(fact), limit, backwards=False)
 
     def fill(self, heading: str, records: Sequence[SignedRecord], *, limit: int, backwards: bool = False) -> None:
         """Take what fits while the whole pack stays within `limit` tokens, in the order given."""
         for record in records:
             if record.record_id not in self._taken:
-                self._try(heading, record, min(limit, self._budget), backwards=backwards)
+                limit = min(limit, self._budget)
+                self._try(heading, record.record_id, render(record), limit, backwards=backwards)
 
-    def _try(self, heading: str, record: SignedRecord, limit: int, *, backwards: bool) -> None:
+    def _try(self, heading: str, name: str, text: str, limit: int, *, backwards: bool) -> None:
         entries = self._entries[heading]
-        text = render(record)
         cost = self._count(f"{text}\n\n") + (0 if entries else self._count(f"{heading}\n\n"))
-        if self._used + cost > limit:
-            self.skipped[record.record_id] = None
+        if self.used + cost > limit:
+            self.skipped[name] = None
             return
-        self._used += cost
-        entries.insert(0 if backwards else len(entries), (record.record_id, text))
-        self._taken[record.record_id] = heading
-        self.skipped.pop(record.record_id, None)
+        self.used += cost
+        entries.insert(0 if backwards else len(entries), (name, text))
+        self._taken[name] = heading
+        self.skipped.pop(name, None)
 
     def settle(self) -> None:
         """A tokenizer may count a whole above the sum of its parts: then what was taken last goes again."""
@@ -125,7 +156,14 @@ class _Pack:
         return "\n\n".join(parts) + "\n" if parts else ""
 
     def sources(self) -> list[str]:
-        return [record_id for entries in self._entries.values() for record_id, _ in entries]
+        named = [name for entries in self._entries.values() for name, _ in entries]
+        return list(dict.fromkeys(source for name in named for source in self._rests_on.get(name, (name,))))
+
+
+def _stated(fact: Known) -> str:
+    """One fact, with its day and what it rests on."""
+    day = datetime.fromtimestamp(fact.since, UTC).date()
+    return f"- {fact.subject}: {' '.join(fact.text.split())} (since {day}) [{', '.join(fact.sources)}]"
 
 
 def render(record: SignedRecord) -> str:

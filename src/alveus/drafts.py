@@ -21,8 +21,6 @@ def item_of(of: Draft | Profile) -> tuple[str, int]:
 
 def check_draft(draft: Draft) -> None:
     """Raises InputError unless the draft can be recorded as it is."""
-    if not isinstance(draft, Draft):
-        raise InputError(f"{type(draft).__name__} is no draft", hint="pass Draft(kind=…, content=…)")
     if not isinstance(draft.content, str):
         raise InputError("the content is not text", hint="pass a string")
     if type(draft.kind) is not Kind or type(draft.src) is not Source:

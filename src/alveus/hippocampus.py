@@ -10,12 +10,14 @@ import contextlib
 import errno
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import platformdirs
 
@@ -23,7 +25,7 @@ from alveus import anchoring
 from alveus.agent import RELOADS, Agent, Options, Outcome, Rotation
 from alveus.anchoring import AnchoredDay, MontanaExport
 from alveus.clock import Clock, SystemClock
-from alveus.context import Context, Estimate, assemble
+from alveus.context import Context, Estimate, Known, assemble
 from alveus.errors import InputError, JournalError, Locked, NotFound, StoreError
 from alveus.journal.chain import ChainVerdict, Fault
 from alveus.journal.head import is_day
@@ -38,6 +40,14 @@ from alveus.store.succession import load_keys
 from alveus.store.vectors import notes_of
 from alveus.store.verify import verify_agent
 
+if TYPE_CHECKING:
+    from alveus.audit.receipt import OutcomeReceipt
+    from alveus.promoting import Tiers
+    from alveus.promoting.moving import Promoted, Reconciled
+    from alveus.tiers.policy import Scope
+    from alveus.tiers.retrieval import Retrieved
+    from alveus.tiers.summary import Summarizer
+
 DEFAULT_AGENT: Final = "default"
 Told = Callable[[str, int, int], None]
 T = TypeVar("T")
@@ -47,8 +57,11 @@ M = TypeVar("M", bound=StrEnum)
 class Hippocampus:
     """An agent's memory. Open it with `Hippocampus.open`, as a context manager; safe from any thread."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent, summarizer: Summarizer | str | None = None) -> None:
         self._agent = agent
+        self._summarizer = summarizer
+        self._tiers: Tiers | None = None
+        self._tiers_guard = threading.Lock()
 
     @classmethod
     def open(
@@ -63,6 +76,7 @@ class Hippocampus:
         lock_timeout: float = 10.0,
         embedder: Embedder | str | None = None,
         words_window: int | None = WINDOW,
+        summarizer: Summarizer | str | None = None,
         clock: Clock | None = None,
         files: Files = DISK,
     ) -> Self:
@@ -72,6 +86,7 @@ class Hippocampus:
         lies under the home or where ALVEUS_KEY_FILE says. `embedder` (or ALVEUS_EMBEDDER) judges novelty and recalls by
         meaning: one of your own, or a name (`default`, `sentence-transformers:…`, `openai:…`, `none`); where nothing is
         said words judge, and the default one recalls. `words_window` counts records, None never forgets a word.
+        `summarizer` (or ALVEUS_MODEL) helps to promote: one of your own, or `openai:MODEL`, or `none`.
         Raises NotFound (`create` false and no journal), InputError, StoreError, Locked, and JournalError when the
         files contradict each other or the key: nothing is changed then.
         """
@@ -94,7 +109,7 @@ class Hippocampus:
                         hint="`alveus init` begins one; check --home and --agent",
                     )
                 create_journal(files, layout, timeout=lock_timeout, existing_key=existing_key)
-            return cls(Agent(layout, files, options))
+            return cls(Agent(layout, files, options), summarizer)
 
     def __enter__(self) -> Self:
         return self
@@ -107,6 +122,8 @@ class Hippocampus:
     def close(self) -> None:
         """Have everything on disk, write the head, let the files go."""
         with _telling(self.folder):
+            if self._tiers is not None:
+                self._tiers.close()
             self._agent.close()
 
     @property
@@ -177,9 +194,11 @@ class Hippocampus:
 
     def record_many(self, drafts: Iterable[Draft], *, durable: bool = False) -> list[Outcome]:
         """Append a batch under one lock and in one write; all or nothing. Raises as `record`."""
-        if not isinstance(drafts, Iterable) or isinstance(drafts, str):
-            raise InputError("the drafts are no sequence of drafts", hint="pass a list of Draft")
-        batch = tuple(drafts)  # it may be gone through more than once
+        given: object = drafts
+        batch = tuple(drafts) if isinstance(given, Iterable) else ()  # it may be gone through more than once
+        drawn: tuple[object, ...] = batch if isinstance(given, Iterable) else (given,)
+        if not all(isinstance(draft, Draft) for draft in drawn):
+            raise InputError("that is no sequence of drafts", hint="pass a list of Draft(kind=…, content=…)")
         return self._again(lambda: self._agent.append(batch, durable=durable))
 
     def flush(self) -> None:
@@ -252,6 +271,8 @@ class Hippocampus:
 
         _positive(top_k=top_k)
         _text(query=query)
+        if asked_at is not None and not isinstance(asked_at, datetime):
+            raise InputError(f"asked_at is {asked_at!r}, not a time", hint="pass a datetime")
         scope = scope_of(user=user, kinds=kinds, since=since, until=until, session=session)
         if not (asked_at is None or isinstance(asked_at, datetime)):
             raise InputError(f"asked_at is {asked_at!r}, not a time", hint="pass a datetime")
@@ -276,19 +297,46 @@ class Hippocampus:
 
         Every entry cites its record and was checked. Tokens are counted by `estimate`, else by the tokenizer that
         ALVEUS_TOKENIZER names, else estimated by script, on the high side. With `user` or `session` nothing else is
-        looked at. Raises InputError as `pattern_completion`.
+        looked at. Where there are tiers, what their profiles hold stands first, and the pack has a `run_id` for
+        `settle`. Raises InputError as `pattern_completion`.
         """
         from alveus.store.tokenizers import choose_tokenizer  # noqa: PLC0415
 
         _positive(budget=budget)
         recalled = self.pattern_completion(query, top_k, user=user, session=session, asked_at=asked_at, explain=explain)
-        past, mine = self._agent.past, _of(user, session)
-        loaded = self._again(lambda: newest(filter(mine, past.newest_first(include_routine=False)), budget))
-        exchange = self._again(lambda: newest_exchange(filter(mine, past.newest_first(include_routine=True))))
-        count = estimate or choose_tokenizer()
-        return assemble(
-            budget, recalled=recalled, loaded=loaded, exchange=exchange, health=self.marks(), estimate=count
+        loaded = self._again(lambda: newest(self._newest(user, session, routine=False), budget))
+        exchange = self._again(lambda: newest_exchange(self._newest(user, session, routine=True)))
+        tiered, trouble = self._tiered(query, user)
+        pack = assemble(
+            budget,
+            recalled=recalled,
+            loaded=loaded,
+            exchange=exchange,
+            known=_known(tiered) if tiered is not None else (),
+            health=(*self.marks(), *trouble),
+            estimate=estimate or choose_tokenizer(),
         )
+        if tiered is None or not tiered.version:
+            return pack
+        return replace(pack, run_id=tiered.run_id, depends_on_version=tiered.version)
+
+    def _tiered(self, query: str, user: str | None) -> tuple[Retrieved | None, tuple[str, ...]]:
+        """What the tiers hold, where there are some; else why they cannot be asked. A pack is made without them."""
+        if not query.strip() or not (self.folder / "tiers.db").exists():
+            return None, ()
+        try:
+            return self.retrieve(query, user), ()
+        except StoreError as error:
+            return None, (f"the tiers cannot be asked: {error.message}",)
+
+    def _newest(self, user: str | None, session: str | None, *, routine: bool) -> Iterator[Found]:
+        """The newest records first; of one user or session through the index, without reading all others'."""
+        from alveus.completion import newest_of, scope_of  # noqa: PLC0415
+
+        if user is None and session is None:
+            return self._agent.past.newest_first(include_routine=routine)
+        found = newest_of(self._agent, scope_of(user=user, session=session), routine=routine)
+        return filter(_of(user, session), found)
 
     def timeline(self, kinds: Iterable[Kind | str] | None = None) -> list[DayOfNovelty]:
         """How many records of each novelty every day has, oldest day first, by when it happened. Not checked."""
@@ -302,12 +350,16 @@ class Hippocampus:
         """Have every record in the index and, with an embedder, in the vectors; returns their number.
 
         Recall does so by itself; after many records this is where to wait for it. `anew` makes the index again from the
-        journal, and the old one serves until that is done. `told` hears what is being made, how far, and of how many.
+        journal, and the tiers where there are some; the old ones serve until that is done. `told` hears what is made,
+        and how far it is.
         """
         from alveus.completion import prepare  # noqa: PLC0415
 
         self._refresh()
-        return self._again(lambda: prepare(self._agent, told or (lambda *_: None), anew=anew))
+        done = self._again(lambda: prepare(self._agent, told or (lambda *_: None), anew=anew))
+        if anew and any((self.folder / name).exists() for name in ("tiers.db", "receipts.jsonl")):
+            self._again(lambda: self._tiering().rebuild())
+        return done
 
     def marks(self) -> tuple[str, ...]:
         """What is not as it should be, one sentence each, as far as it shows without verifying."""
@@ -321,6 +373,69 @@ class Hippocampus:
         """How many records there are, all chains together."""
         self._refresh()
         return sum(stream.link.size for stream in (*self._agent.closed, self._agent.stream))
+
+    # Tiers
+
+    def promote(self, user: str | None = None) -> Promoted:
+        """Move what is due from STM to MTM, and what is hot there to LPM: spec/tiers.md, section 2.
+
+        Of `user`, or of the records that name none. Moves nothing twice and deletes nothing; a model that fails costs
+        its summary and no page. Raises InputError for a user that names nobody, StoreError where nothing is written.
+        """
+        from alveus.promoting.moving import promote  # noqa: PLC0415  (the tiers come with their first use)
+
+        scope = self._scope(user)
+        self._refresh()
+        return self._again(lambda: promote(self._tiering(), scope))
+
+    def retrieve(self, query: str, user: str | None = None, top_k: int = 10) -> Retrieved:
+        """What the tiers hold for `query`: STM, the `top_k` best pages of MTM, LPM; or why nothing.
+
+        Never crosses to another user or agent. Every page was read from the journal and checked. The answer's `run_id`
+        is for `settle`. Raises InputError as `promote`.
+        """
+        from alveus.promoting.reading import retrieve  # noqa: PLC0415
+
+        _text(query=query)
+        _positive(top_k=top_k)
+        scope = self._scope(user)
+        self._refresh()
+        return self._again(lambda: retrieve(self._tiering(), scope, query, top_k))
+
+    def settle(self, run_id: str, outcome: Mapping[str, Any] | OutcomeReceipt) -> OutcomeReceipt:
+        """Say what came of an answer that was made with a retrieval: `{type, value}`, a deterministic check.
+
+        `file_hash`, `row_id`, `test_result` (passed, failed) or `destination_lookup` (found, missing). Raises NotFound
+        for an unknown run, InputError for what is no outcome or another one than before.
+        """
+        from alveus.promoting.reading import settle  # noqa: PLC0415
+
+        self._refresh()
+        return self._again(lambda: settle(self._tiering(), run_id, outcome))
+
+    def reconcile(self, run_id: str) -> Reconciled:
+        """Look for a run at its destination; write the receipts that are missing. Nothing is done again.
+
+        Raises NotFound for a run that is not known.
+        """
+        from alveus.promoting.moving import reconcile  # noqa: PLC0415
+
+        self._refresh()
+        return self._again(lambda: reconcile(self._tiering(), run_id))
+
+    def _scope(self, user: str | None) -> Scope:
+        from alveus.tiers.policy import scope_of  # noqa: PLC0415
+
+        return scope_of(user, self.agent_id)
+
+    def _tiering(self) -> Tiers:
+        """The tiers, open."""
+        from alveus.promoting import open_tiers  # noqa: PLC0415
+
+        with self._tiers_guard:
+            if self._tiers is None or self._tiers.pid != os.getpid():
+                self._tiers = open_tiers(self._agent, self._summarizer)
+            return self._tiers
 
     # Proving
 
@@ -484,6 +599,12 @@ def _member(members: type[M], value: M | str) -> M:
             f"{value!r} is not a {members.__name__.lower()}",
             hint="one of " + ", ".join(member.value for member in members),
         ) from None
+
+
+def _known(tiered: Retrieved) -> list[Known]:
+    """The profiles, whole: what stands whatever is asked."""
+    profiles = [item for item in tiered.items if item.kind == "profile"]
+    return [Known(one.id, one.subject, one.text, one.since, one.sources) for one in profiles]
 
 
 def _of(user: str | None, session: str | None) -> Callable[[Found], bool]:

@@ -1,6 +1,7 @@
 """Ctrl-C at any moment: the journal on disk stays whole, and so does what the program knows of it."""
 
 import contextlib
+import linecache
 import sys
 from pathlib import Path
 
@@ -14,7 +15,11 @@ SOURCE = str(Path(alveus.__file__).parent)
 
 
 class Interrupt:
-    """Raises KeyboardInterrupt before the `number`-th line of the program that is run inside the `with`."""
+    """Raises KeyboardInterrupt before the `number`-th line of the program that is run inside the `with`.
+
+    Not before a line that begins a `with`: it is met again when the `with` ends, before its lock is let go, and there
+    Python delivers no signal.
+    """
 
     def __init__(self, number):
         self.left = number
@@ -29,8 +34,9 @@ class Interrupt:
     def _trace(self, frame, *_):
         return self._line if frame.f_code.co_filename.startswith(SOURCE) else None
 
-    def _line(self, _, event, __):
-        if event == "line":
+    def _line(self, frame, event, _):
+        begins = linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip()
+        if event == "line" and not begins.startswith("with "):
             self.left -= 1
             if self.left == 0:
                 raise KeyboardInterrupt

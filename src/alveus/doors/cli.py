@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from alveus import __version__
-from alveus.doors import caring, exporting, importing, output, proving, reading, writing
+from alveus.doors import auditing, caring, exporting, importing, output, proving, reading, tiering, writing
 from alveus.doors.exits import Exit, of_system, status_of
 from alveus.doors.options import Agent, Command, Form, Group, Home, Json, Jsonl, Settings
 from alveus.doors.streams import hush, prepare
@@ -45,10 +45,16 @@ COMMANDS: Final[tuple[tuple[str, Callable[..., Any]], ...]] = (
     ("rebuild", caring.rebuild),
     ("doctor", caring.doctor),
     ("agents", caring.agents),
+    ("promote", tiering.promote),
+    ("reconcile", tiering.reconcile),
+    ("audit", auditing.audit),
+    ("gate", auditing.gate),
+    ("metrics", auditing.metrics),
 )
 for _name, _function in COMMANDS:
     app.command(_name, cls=Command)(_function)
 app.add_typer(caring.keys, name="keys", cls=Group)
+app.add_typer(auditing.receipts, name="receipts", cls=Group)
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001  (Typer calls it so)

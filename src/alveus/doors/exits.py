@@ -10,7 +10,7 @@ from alveus.errors import AlveusError, InputError, JournalError, Locked, NotFoun
 
 
 class Exit(IntEnum):
-    """The exit statuses. GATE is for gates, which no command of this release has."""
+    """The exit statuses. GATE is for what is not shown to be well: `audit` and `gate`."""
 
     OK = 0
     ERROR = 1

@@ -40,12 +40,10 @@ def index_terms(text: str, language: str | None = None) -> list[str]:
     code = detect(text) if language is None else language
     known = _KNOWN[code]
     chunks = text.split()
-    found = list(map(known.get, chunks))
-    if None in found:
-        found = [
-            _learnt(chunk, code, known) if terms is None else terms for chunk, terms in zip(chunks, found, strict=True)
-        ]
-    terms = list(chain.from_iterable(found))  # type: ignore[arg-type]  (none of them is None any more)
+    try:
+        terms = list(chain.from_iterable(map(known.__getitem__, chunks)))  # all in C
+    except KeyError:
+        terms = [term for chunk in chunks for term in known.get(chunk) or _learnt(chunk, code, known)]
     if any(map(str.isdecimal, chunks)):
         terms += map(_joined, _SPACED_THOUSANDS.finditer(text))
     return terms

@@ -34,8 +34,10 @@ class KeyRing:
     def get(self, kid: str) -> Key | None:
         """The key named `kid`, or None if this agent has none of that name."""
         if kid not in self._keys:
-            path = self._layout.old_key(kid)
-            if not exists(self._files, path):
+            # A key that is not here yet may be the one that another process has rotated to.
+            found = (path for path in (self._layout.old_key(kid), self._layout.key_file) if exists(self._files, path))
+            path = next(found, None)
+            if path is None:
                 return None
             key = Key(read_secret(self._files, path))
             self._keys[key.kid] = key

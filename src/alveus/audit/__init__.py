@@ -1,0 +1,1 @@
+"""Content-free receipts and the one judge of them: spec/audit.md. Pure; the ledger lies in `store`."""

@@ -1,0 +1,275 @@
+"""What the tiers answer, and what comes of it: spec/tiers.md, sections 3 and 4.
+
+Every page is read from the journal and checked on its way out, and so is what a fact rests on. The database is asked
+once, for one state; embedding and reading hold no lock.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from alveus.audit.receipt import Boundary, Outcome, OutcomeReceipt, Status
+from alveus.errors import AlveusError, InputError, NotFound, StoreError
+from alveus.journal.chain import Fault
+from alveus.promoting import applying, asking
+from alveus.promoting.replay import question_run
+from alveus.promoting.rows import fact_of, page_of, segment_of
+from alveus.store.arrays import numpy
+from alveus.tiers import mtm, retrieval
+from alveus.tiers.lpm import Fact
+from alveus.tiers.mtm import Segment
+from alveus.tiers.page import Page
+from alveus.tiers.policy import Scope
+from alveus.tiers.retrieval import Item, Question, Reason, Retrieved, Tier, Why
+from alveus.tiers.stm import Window
+
+if TYPE_CHECKING:
+    from alveus.promoting import Tiers
+    from alveus.store.database import ScopeRow
+    from alveus.store.vectors import Vectors
+    from alveus.tiers.mtm import Vector
+
+_EMBED: Final = 2_000
+"""Records that one question may have embedded first."""
+
+
+class _Found(NamedTuple):
+    """What one state of the database holds for a question."""
+
+    stm: list[Page]
+    scored: list[tuple[float, Page]]
+    segment_of: dict[int, str]
+    facts: list[tuple[float, Fact]]
+    reasons: list[Reason]
+
+
+class _Meaning(NamedTuple):
+    """A question by its meaning, and the vectors to hold it against; `vector` is None without an embedder."""
+
+    vector: Vector | None
+    by: str
+    vectors: Mapping[str, Vectors]
+
+
+def retrieve(tiers: Tiers, scope: Scope, query: str, top_k: int) -> Retrieved:
+    """All of STM, the `top_k` pages of MTM that answer best, and LPM."""
+    tiers.catch_up()
+    row = tiers.scope(scope)
+    if row is None:
+        return _nobody(tiers, scope)
+    meaning, question = _meaning(tiers, query), retrieval.question_of(query)
+    found = _find(tiers, row, question, meaning, top_k)
+    items, left_out = _read(tiers, found)
+    reasons = found.reasons
+    if not items:
+        reasons = [Reason(Why.CHECK_FAILED, "what was found failed its check"), *reasons]
+    read = {item.segment: None for item in items if item.tier is Tier.MTM}
+    run_id = _note(tiers, scope, row, tuple(read))
+    return Retrieved(
+        run_id=run_id, version=row.version, items=tuple(items), reasons=tuple(reasons), left_out=tuple(left_out)
+    )
+
+
+def _nobody(tiers: Tiers, scope: Scope) -> Retrieved:
+    if any(row.pages for row in tiers.db.scopes()):
+        reason = Reason(Why.UNKNOWN_SCOPE, f"nothing is stored of user {scope.user!r} with {scope.assistant!r}")
+    else:
+        reason = Reason(Why.NOTHING_STORED, "nothing is stored yet")
+    return Retrieved(run_id="", version=0, reasons=(reason,))
+
+
+def _meaning(tiers: Tiers, query: str) -> _Meaning:
+    """The question's vector and the records' vectors. Embeds; no lock is held."""
+    vector = tiers.agent.vector_of(query) if query.strip() else None
+    if vector is None:
+        return _Meaning(None, "", {})
+    return _Meaning(vector, tiers.by(), tiers.agent.vectors(_EMBED))
+
+
+# Finding
+
+
+def _find(tiers: Tiers, row: ScopeRow, question: Question, meaning: _Meaning, top_k: int) -> _Found:
+    db, policy = tiers.db, tiers.policy
+    with db.reading():
+        now = db.scope_by_id(row.id) or row
+        window = Window(now.departed, now.pages)
+        newest = window.newest(policy)
+        stm = [page_of(one) for one in db.pages(row.id, newest.start, newest.stop)]
+        due = [page_of(one) for one in db.pages(row.id, now.departed, newest.start)]
+        segments = [segment_of(one) for one in db.segments(row.id)]
+        best = _best_segments(segments, question, meaning, tiers)
+        rows = [one for segment in best for one in db.pages_of(segment.id)]
+        facts = [fact_of(one) for one in db.standing(row.id)]
+    of_segment = {one.ordinal: one.segment or "" for one in rows}
+    pages = [*due, *map(page_of, rows)]
+    scored = [
+        (retrieval.page_score(question, page, cosine), page)
+        for page, cosine in zip(pages, _cosines(pages, meaning), strict=True)
+    ]
+    return _Found(
+        stm=stm,
+        scored=retrieval.best_pages(scored, top_k),
+        segment_of=of_segment,
+        facts=retrieval.best_facts(question, facts, policy),
+        reasons=_reasons(segments, meaning),
+    )
+
+
+def _best_segments(segments: Sequence[Segment], question: Question, meaning: _Meaning, tiers: Tiers) -> list[Segment]:
+    """First stage: the segments with the best F."""
+    scores = mtm.likeness(
+        segments,
+        tiers.policy,
+        keywords=question.keywords,
+        words=question.words,
+        vector=meaning.vector,
+        by=meaning.by,
+    )
+    order = sorted(range(len(segments)), key=lambda at: (-scores[at], -segments[at].ordinal))
+    return [segments[at] for at in order[: tiers.policy.top_segments] if scores[at] > 0]
+
+
+def _reasons(segments: Sequence[Segment], meaning: _Meaning) -> list[Reason]:
+    """What the answer lacks."""
+    if meaning.vector is None:
+        return []
+    strange = sorted({segment.by for segment in segments} - {meaning.by})
+    if not strange:
+        return []
+    told = " and ".join(by or "words alone" for by in strange)
+    sentence = f"segments were made by {told}, and are compared by words: run `alveus rebuild`"
+    return [Reason(Why.EMBEDDER_CHANGED, sentence)]
+
+
+def _cosines(pages: Sequence[Page], meaning: _Meaning) -> list[float | None]:
+    """The cosine of each page to the question: that of its nearest record; None without vectors."""
+    if meaning.vector is None or not pages:
+        return [None] * len(pages)
+    np = numpy()
+    near = np.zeros(len(pages))
+    for chain, vectors in meaning.vectors.items():
+        places = [(at, ref.seq) for at, page in enumerate(pages) for ref in page.refs if ref.chain == chain]
+        if places:
+            at, seqs = (np.array(column, dtype=np.int64) for column in zip(*places, strict=True))
+            np.maximum.at(near, at, vectors.cosines(meaning.vector, seqs).astype(float))
+    return near.round(6).tolist()  # type: ignore[no-any-return]
+
+
+# Reading
+
+
+def _read(tiers: Tiers, found: _Found) -> tuple[list[Item], list[Fault]]:
+    items: list[Item] = []
+    left_out: list[Fault] = []
+    there = [(0.0, page) for page in found.stm]
+    for score, page in [*there, *found.scored]:
+        said = list(asking.read_page(tiers, page))
+        left_out += [one for one in said if isinstance(one, Fault)]
+        good = [one for one in said if not isinstance(one, Fault)]
+        if good:
+            segment = found.segment_of.get(page.ordinal, "")
+            items.append(
+                Item(
+                    id=page.id,
+                    tier=Tier.MTM if segment else Tier.STM,
+                    kind="page",
+                    version=page.version,
+                    score=score,
+                    sources=tuple(one.record_id for one in good),
+                    text="\n".join(f"{one.src}: {one.text}" for one in good),
+                    since=page.at,
+                    segment=segment,
+                )
+            )
+    items += _facts(tiers, found.facts, left_out)
+    return items, left_out
+
+
+def _facts(tiers: Tiers, facts: Sequence[tuple[float, Fact]], left_out: list[Fault]) -> Iterator[Item]:
+    for score, fact in facts:
+        fault = _fault_of(tiers, fact)
+        if fault is not None:
+            left_out.append(fault)
+            continue
+        yield Item(
+            id=fact.id,
+            tier=Tier.LPM,
+            kind=fact.shelf.value,
+            version=fact.place // asking.PLACES,
+            score=score,
+            sources=fact.sources,
+            text=fact.text,
+            since=fact.since,
+            subject=fact.subject.value,
+        )
+
+
+def _fault_of(tiers: Tiers, fact: Fact) -> Fault | None:
+    """What is wrong with a record that the fact rests on."""
+    for source in fact.sources:
+        try:
+            tiers.agent.past.find(source)
+        except AlveusError as error:
+            return Fault(code=error.code, detail=error.message)
+    return None
+
+
+# What comes of it
+
+
+def _note(tiers: Tiers, scope: Scope, row: ScopeRow, segments: tuple[str, ...]) -> str:
+    """The question's receipt, and the visits. A reader leaves no trace, and gets no run to settle."""
+    if tiers.read_only:
+        return ""
+    run_id = secrets.token_hex(16)
+    with tiers.db.writing():
+        at = tiers.receipts.put(
+            scope, run_id, Boundary.RETRIEVE, row.version, Status.VERIFIED, source_ids=segments, source_present=True
+        )
+        applying.visit(tiers.db, segments, at.timestamp())
+        tiers.db.put([question_run(run_id, row.id, row.version, segments)])
+    tiers.drain()
+    return run_id
+
+
+def settle(tiers: Tiers, run_id: str, outcome: object) -> OutcomeReceipt:
+    """Say what became of an answer, by a deterministic check. Raises NotFound for a run that is no question's."""
+    if tiers.read_only:
+        raise StoreError("the memory was opened for reading", code="read_only", hint="open it for writing")
+    made = outcome if isinstance(outcome, OutcomeReceipt) else _outcome(outcome)
+    told = f"{made.type}:{made.value}"
+    tiers.catch_up()
+    with tiers.db.writing():
+        run = tiers.db.run(run_id)
+        row = tiers.db.scope_by_id(run.scope) if run is not None else None
+        if run is None or row is None or run.boundary != Boundary.RETRIEVE:
+            raise NotFound(f"no question has the run {run_id!r}", hint="settle takes the run_id of what retrieve gave")
+        if run.state == "settled" and run.destination != told:
+            raise InputError(
+                "the run is settled already, with another outcome", code="settled", hint="ask again, and settle that"
+            )
+        tiers.receipts.put(
+            Scope(user=row.user, assistant=row.assistant),
+            run_id,
+            Boundary.GENERATE,
+            run.version,
+            Status.VERIFIED if made.passed else Status.FAILED,
+            depends_on_version=run.version,
+            outcome_receipt=made,
+        )
+        tiers.db.put([run._replace(state="settled", destination=told)])
+    tiers.drain()
+    return made
+
+
+def _outcome(given: object) -> OutcomeReceipt:
+    if not isinstance(given, Mapping) or given.keys() != {"type", "value"}:
+        raise InputError("the outcome is not {type, value}", hint="type: " + ", ".join(Outcome))
+    try:
+        kind = Outcome(given["type"])
+    except ValueError:
+        raise InputError(f"{given['type']!r} is no check of an outcome", hint="one of " + ", ".join(Outcome)) from None
+    return OutcomeReceipt(type=kind, value=given["value"])
