@@ -3,6 +3,7 @@
 import contextlib
 import shutil
 import tempfile
+import threading
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from alveus import AlveusError, ChainState, Draft, Hippocampus, InputError, Kind, NotFound, Stored, StoreError
 from alveus.journal.record import DURABLE_KINDS
 from scenes import AGENT, quicken
-from simulator import Clock, Faulty, SimulatedDisk, images
+from simulator import Clock, Crash, Faulty, SimulatedDisk, images
 
 DAY = timedelta(days=1)
 
@@ -244,6 +245,18 @@ class Journal(RuleBasedStateMachine):
                 writer.close()
         self.patch.undo()
         shutil.rmtree(self.root)
+
+
+@pytest.fixture(autouse=True)
+def _the_dead_stay_silent(monkeypatch):
+    """A syncing thread of a process that the simulated disk has killed ends by Crash, as that would."""
+    hook = threading.excepthook
+
+    def quiet(args):
+        if not issubclass(args.exc_type, Crash):
+            hook(args)
+
+    monkeypatch.setattr(threading, "excepthook", quiet)
 
 
 TestJournal = Journal.TestCase

@@ -6,6 +6,7 @@ Everything is made beside what serves, and takes its place in one transaction.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -22,13 +23,16 @@ from alveus.store.database import Database, RunRow
 if TYPE_CHECKING:
     from alveus.promoting import Tiers
 
-_TRIES: Final = 5
+_TRIES: Final = 20
+_PAUSE: Final = 0.01
+"""Seconds, times the tries so far: those who write all want the same, and one of them will have done it."""
 _GOOD: Final = frozenset({Status.COMMITTED, Status.VERIFIED, Status.DEGRADED})
 
 
 def rebuild(tiers: Tiers, needed: Callable[[], bool]) -> None:
     """Make tiers.db again, as long as that is needed. Raises Locked where others write too fast for an exchange."""
-    for _ in range(_TRIES):
+    for tried in range(_TRIES):
+        time.sleep(tried * _PAUSE)
         tiers.drain()
         if not needed():
             return  # another process has done it
