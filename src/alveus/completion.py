@@ -165,8 +165,11 @@ Told = Callable[[str, int, int], None]
 """Told of progress: what is being made, how many records are done, and of how many."""
 
 
-def prepare(agent: Agent, told: Told, *, anew: bool) -> int:
-    """Have every record in the index and, by an embedder, in the vectors; the index `anew` if asked. Counts records."""
+def prepare(agent: Agent, told: Told, *, anew: bool, embed: int | None = None) -> int:
+    """Have every record in the index and, by an embedder, `embed` more (None: all) in the vectors. Counts records.
+
+    The index is made `anew` if asked.
+    """
     streams, search = agent.streams(), agent.search()
     total = sum(stream.link.size for stream in streams)
     act = search.rebuild if anew else search.catch_up
@@ -178,7 +181,7 @@ def prepare(agent: Agent, told: Told, *, anew: bool) -> int:
         embedded += more
         told("embedding", embedded, total)
 
-    agent.vectors(told=note)
+    agent.vectors(embed, note)
     return total
 
 

@@ -346,17 +346,18 @@ class Hippocampus:
         self._refresh()
         return self._again(lambda: timeline(self._agent, scope.kinds or frozenset(Kind)))
 
-    def prepare_recall(self, told: Told | None = None, *, anew: bool = False) -> int:
+    def prepare_recall(self, told: Told | None = None, *, anew: bool = False, embed: int | None = None) -> int:
         """Have every record in the index and, with an embedder, in the vectors; returns their number.
 
-        Recall does so by itself; after many records this is where to wait for it. `anew` makes the index again from the
+        Recall does so by itself; after many records this is where to wait for it. `embed` is how many records may be
+        embedded, some milliseconds each; None is all. `anew` makes the index again from the
         journal, and the tiers where there are some; the old ones serve until that is done. `told` hears what is made,
         and how far it is.
         """
         from alveus.completion import prepare  # noqa: PLC0415
 
         self._refresh()
-        done = self._again(lambda: prepare(self._agent, told or (lambda *_: None), anew=anew))
+        done = self._again(lambda: prepare(self._agent, told or (lambda *_: None), anew=anew, embed=embed))
         if anew and any((self.folder / name).exists() for name in ("tiers.db", "receipts.jsonl")):
             self._again(lambda: self._tiering().rebuild())
         return done

@@ -538,3 +538,14 @@ def test_several_append_and_read_at_once(tmp_path, world):
     assert again.size() > SIZE - 3_100
     there = np.setdiff1d(np.arange(SIZE), missing)
     assert np.allclose(again._state.mapped.scattered(there), rows[there])
+
+
+def test_records_without_a_vector_are_counted_and_found_by_their_words(home):
+    """So many are embedded as were asked for; the marks count the rest, until they are embedded too."""
+    with Hippocampus.open(home=home, agent_id=AGENT, embedder=Words()) as memory:
+        memory.record_many([Draft(kind=Kind.STATE, content=text) for text in TEXTS])
+        memory.prepare_recall(embed=5)
+        assert any(mark.startswith(f"{len(TEXTS) - 5} records have no vector") for mark in memory.marks())
+        memory.prepare_recall()
+        assert not memory.marks()
+        everything_is_found(memory)

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 BAR_FROM: Final = 1 << 20
 """Bytes from which an import shows its progress."""
 
+EMBEDDED: Final = 10_000
+"""Records that an import embeds at its end, some milliseconds each; `alveus rebuild` embeds the rest."""
+
 SHOWN: Final = 10
 """How many bad lines and unread files are named; the rest is counted."""
 
@@ -156,9 +159,13 @@ def _prepare(memory: Hippocampus, settings: Settings) -> None:
     """Index what was imported, so that the first question does not wait for it; recall does what is missing here."""
     try:
         with output.preparing(settings) as told:
-            memory.prepare_recall(told)
+            memory.prepare_recall(told, embed=EMBEDDED)
+            marks = memory.marks()
     except AlveusError as error:
-        output.talk(f"what was imported is stored; for recall it is not indexed yet: {error.message}", "yellow")
+        marks = (f"what was imported is stored; for recall it is not indexed yet: {error.message}",)
+    if settings.form is Form.TEXT:
+        for mark in marks:
+            output.talk(mark, "yellow")
 
 
 # The account

@@ -72,7 +72,10 @@ class _State(NamedTuple):
 
 
 class Vectors:
-    """The vectors of one chain by one embedder (`by`, float32 [size, dims]). Safe from several threads."""
+    """The vectors of one chain by one embedder (`by`, float32 [size, dims]). Safe from several threads.
+
+    `left` records were left without a row the last time, because only so many were to be embedded.
+    """
 
     def __init__(
         self, path: Path, files: Files, *, chain: str, by: str, dims: int, read_only: bool, timeout: float
@@ -80,6 +83,7 @@ class Vectors:
         np = numpy()
         self.by = by
         self.dims = dims
+        self.left = 0
         self._file = RowsFile(path, files, chain=chain, by=by, dims=dims)
         self._files = files
         self._timeout = timeout
@@ -402,6 +406,7 @@ def caught_up(
         if told is not None:
             told(len(some))
         missing = vectors.look(vectors.ids)
+    vectors.left = len(missing)
     if not len(missing):
         vectors.finish()
     return vectors
@@ -409,8 +414,12 @@ def caught_up(
 
 def notes_of(streams: Sequence[Stream]) -> tuple[str, ...]:
     """What the vectors of these streams have to say, as far as any were asked for."""
-    known = [_OPEN.get(stream) for stream in streams]
-    return tuple(note for vectors in known if vectors is not None for note in vectors.notes)
+    known = [vectors for vectors in map(_OPEN.get, streams) if vectors is not None]
+    notes = [note for vectors in known for note in vectors.notes]
+    left = sum(vectors.left for vectors in known)
+    if left:
+        notes.append(f"{left} records have no vector yet and are recalled by their words alone: `alveus rebuild`")
+    return tuple(notes)
 
 
 def _vectors_of(stream: Stream, by: str, dims: int, *, read_only: bool) -> Vectors:
