@@ -35,14 +35,14 @@ class Taken:
 
 
 def fits(db: Database, streams: Sequence[Stream], policy: Policy) -> bool:
-    """Whether what was read is the beginning of this past, by these rules."""
+    """Whether what was read is of this past, by these rules; another process may have read further than we know of."""
     mine = db.progress()
     if mine and db.about("policy") != policy.version:
         return False
     if [one.chain for one in mine] != [stream.link.chain or "" for stream in streams][: len(mine)]:
         return False
     for number, (one, stream) in enumerate(zip(mine, streams, strict=False)):
-        if one.offset > stream.link.offset or not _ends_with(stream, one.offset, one.last):
+        if not _ends_with(stream, one.offset, one.last):
             return False
         if number + 1 < len(mine) and one.offset < stream.link.offset:
             return False  # a later chain was begun upon a part of this one

@@ -287,10 +287,12 @@ def _send(tiers: Tiers, row: ScopeRow, segment: SegmentRow, tally: _Tally) -> No
     run_id = run_of(tiers.policy, scope_of_row(row), "lpm", [segment.id, *facts])
     sources = orjson.dumps([segment.id, *facts]).decode()
     run = RunRow(run_id, row.id, Boundary.MTM_LPM.value, segment.version, "started", sources, segment.id, "", 0)
-    with tiers.db.writing(lasting=False):
+    with tiers.db.writing():
+        now = [page_of(one) for one in tiers.db.unknown_pages(segment.id, tiers.policy.batch)]
+        if tiers.db.segment(segment.id) != segment or now != pages:
+            return  # somebody else moved pages into it, or sent these: it is looked at again
         tiers.db.put([run])
         _tell_run(tiers, run, Status.STARTED)
-    with tiers.db.writing():
         before = len(tiers.db.facts(row.id))
         applying.learn_facts(tiers.db, row, segment.id, facts, tiers.policy)
         tiers.db.put([run._replace(state="committed")])

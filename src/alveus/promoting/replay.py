@@ -6,6 +6,7 @@ Everything is made beside what serves, and takes its place in one transaction.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -37,6 +38,8 @@ def rebuild(tiers: Tiers, needed: Callable[[], bool]) -> None:
         if not needed():
             return  # another process has done it
         before = tiers.db.changes()
+        with contextlib.suppress(Locked):
+            tiers.agent.refresh()  # after that look: the journal has all that the database had then
         fresh = Database(None)
         try:
             told = _remake(tiers.over(fresh))
