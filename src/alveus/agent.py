@@ -50,6 +50,8 @@ SNAPSHOT_AT_CLOSE: Final = 256
 _INDEXED_AT_CLOSE: Final = 4096
 _GATHER_SECONDS: Final = 0.00005
 """A look at who else comes: a thread that was just woken takes about as long to its next record."""
+_MADE: Final = 8192
+"""Vectors of contents that were judged by them, kept until recall wants them too."""
 _OF_ONE: Final = (InputError, JournalError)
 """Errors that speak of one request, and not of the disk or the lock that all share."""
 RELOADS: Final = 5
@@ -108,6 +110,7 @@ class Agent:
         self._origins: Origins | None = None
         self._search: Search | None = None
         self._recalls_by: EmbeddingNovelty | None = _UNASKED
+        self._made: dict[str, Vector] = {}
         self._torn: list[Torn] = []
         self._to_embed: deque[str] = deque(maxlen=CACHE_SIZE)
         self.renew_locks()
@@ -300,10 +303,37 @@ class Agent:
                 break
         if self._to_embed:
             self._embed_followed()
-        prepared: Sequence[Prepared] = ()
-        if self.judge.embedding is not None:
-            prepared = [self.judge.prepare(draft.content) for draft in drafts]
-        return _Request(drafts, prepared, force_clock=force_clock)
+        return _Request(drafts, self._embed_drafts(drafts), force_clock=force_clock)
+
+    def _embed_drafts(self, drafts: Sequence[Draft]) -> Sequence[Prepared]:
+        """The drafts' vectors, together, kept for recall; a draft that could not be embedded says why."""
+        embedding = self.judge.embedding
+        if embedding is None:
+            return ()
+        contents = [draft.content for draft in drafts]
+        made = embedding.embed_many(contents) if len(contents) > 1 else [None] * len(contents)
+        prepared = [
+            self.judge.prepare(content) if vector is None else Prepared(vector=vector)
+            for content, vector in zip(contents, made, strict=True)
+        ]
+        with self._search_guard:
+            for content, one in zip(contents, prepared, strict=True):
+                if one.vector is not None:
+                    self._made[content] = one.vector
+            while len(self._made) > _MADE:
+                del self._made[next(iter(self._made))]
+        return prepared
+
+    def _embed_for_recall(self, contents: list[str]) -> list[Vector | None]:
+        """Vectors of contents; of those that were just judged by theirs, these."""
+        meaning = self.meaning
+        with self._search_guard:
+            found: list[Vector | None] = [self._made.get(content) for content in contents]
+        left = [at for at, vector in enumerate(found) if vector is None]
+        made = meaning.embed_many([contents[at] for at in left]) if meaning is not None and left else [None] * len(left)
+        for at, vector in zip(left, made, strict=True):
+            found[at] = vector
+        return found
 
     def _write_together(self, request: _Request) -> None:
         """Write and sync durable records together with those of all threads that come in while a sync is under way."""
@@ -494,7 +524,7 @@ class Agent:
         for stream in self.streams():
             made[stream.link.chain or ""] = caught_up(
                 stream,
-                meaning.embed_many,
+                self._embed_for_recall,
                 by=meaning.by,
                 dims=meaning.embedder.dims,
                 read_only=self.options.read_only,

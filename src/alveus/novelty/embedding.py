@@ -166,7 +166,7 @@ class EmbeddingNovelty:
         The first record is a prediction error. Raises `NoveltyUnavailable` for a vector or calibration of no use.
         """
         unit = self._unit(vector)
-        cosines = [float(self._unit(other) @ unit) for other in also]
+        cosines = [float((_numpy().stack(also) @ unit).max())] if also else []
         if self._ring is not None:
             cosines.append(float((self._ring[: len(self)] @ unit).max()))
         if not cosines:
