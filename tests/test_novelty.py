@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from alveus import Draft, Hippocampus
 from alveus.errors import InputError
-from alveus.journal.record import Novelty
+from alveus.journal.record import Kind, Novelty
 from alveus.novelty import (
     Embedder,
     EmbeddingNovelty,
@@ -430,9 +431,6 @@ def test_calibration_is_the_identity_unless_an_embedder_says_otherwise():
     class Plain(Embedder):
         id, revision, dims = "plain", "1", 1
 
-        def encode(self, texts):
-            raise NotImplementedError
-
     assert Plain().calibration(0.3) == 0.3
 
 
@@ -746,3 +744,21 @@ def test_nothing_attempted_is_not_a_failure():
     """An empty `Prepared` means no model call: the words judge under their own name."""
     state = NoveltyJudge(embedding=EmbeddingNovelty(Stub()))
     assert state.judge("hello", Prepared()).by == "words/1"
+
+
+def test_an_embedder_that_is_down_is_not_asked_again_for_each_record_of_a_batch(home):
+    """Two hundred records cost a handful of calls; each is judged by its words and says that the embedder failed."""
+    calls = []
+
+    class Down(Embedder):
+        id, revision, dims = "down", "1", 8
+
+        def encode(self, texts):
+            calls.append(len(texts))
+            raise ConnectionError("no route")
+
+    with Hippocampus.open(home=home, agent_id="river", embedder=Down()) as memory:
+        outcomes = memory.record_many([Draft(kind=Kind.STATE, content=f"record {number}") for number in range(200)])
+    assert len(outcomes) == 200
+    assert {outcome.record.hc.by for outcome in outcomes} == {"words/1;embed-failed:down"}
+    assert len(calls) <= 6

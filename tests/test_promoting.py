@@ -899,5 +899,8 @@ def test_a_context_begins_with_what_is_known_and_can_be_settled(home):
             assert memory.settle(pack.run_id, {"type": "test_result", "value": "passed"})
             assert pack.depends_on_version
             assert all(memory.get(source) for source in pack.sources)
+        other = memory.context("who am I?", 2000, session="s")
+        assert "## Known" not in other.text, "a profile is of every session"
+        assert other.run_id == ""
     assert len(prefixes) == 1
     assert "Kazan" in prefixes.pop()

@@ -312,10 +312,14 @@ class Agent:
             return ()
         contents = [draft.content for draft in drafts]
         made = embedding.embed_many(contents) if len(contents) > 1 else [None] * len(contents)
-        prepared = [
-            self.judge.prepare(content) if vector is None else Prepared(vector=vector)
-            for content, vector in zip(contents, made, strict=True)
-        ]
+        prepared: list[Prepared] = []
+        failure = ""
+        for content, vector in zip(contents, made, strict=True):
+            if vector is not None or (failure and content.strip()):  # each that has none was tried alone: one says why
+                prepared.append(Prepared(vector=vector, failure="" if vector is not None else failure))
+            else:
+                prepared.append(self.judge.prepare(content))
+                failure = prepared[-1].failure
         with self._search_guard:
             for content, one in zip(contents, prepared, strict=True):
                 if one.vector is not None:

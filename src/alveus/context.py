@@ -66,12 +66,16 @@ def assemble(
     *,
     recalled: Recalled,
     loaded: Recalled,
-    exchange: Sequence[SignedRecord] = (),
+    exchange: Recalled,
     known: Sequence[Known] = (),
+    left_out: Sequence[Fault] = (),
     health: Sequence[str] = (),
     estimate: Estimate | None = None,
 ) -> Context:
-    """Fit `known` facts, `recalled` (best first), `loaded` and `exchange` (both oldest first) into `budget` tokens."""
+    """Fit `known` facts, `recalled` (best first), `loaded` and `exchange` (both oldest first) into `budget` tokens.
+
+    `left_out` is what failed its check beside what these three name themselves.
+    """
     count = estimate or estimate_tokens
     pack = _Pack(budget=budget, count=count)
     always, first, second, third = _HEADINGS
@@ -90,7 +94,7 @@ def assemble(
         budget=budget,
         sources=sources,
         skipped=tuple(dict.fromkeys(pack.skipped)),
-        left_out=(*recalled.left_out, *loaded.left_out),
+        left_out=tuple(dict.fromkeys((*recalled.left_out, *loaded.left_out, *exchange.left_out, *left_out))),
         health=tuple(health),
         why={source: why[source] for source in sources if source in why},
     )

@@ -297,8 +297,8 @@ class Hippocampus:
 
         Every entry cites its record and was checked. Tokens are counted by `estimate`, else by the tokenizer that
         ALVEUS_TOKENIZER names, else estimated by script, on the high side. With `user` or `session` nothing else is
-        looked at. Where there are tiers, what their profiles hold stands first, and the pack has a `run_id` for
-        `settle`. Raises InputError as `pattern_completion`.
+        looked at. Where there are tiers, and no `session` is asked for, what their profiles hold stands first, and the
+        pack has a `run_id` for `settle`. Raises InputError as `pattern_completion`.
         """
         from alveus.store.tokenizers import choose_tokenizer  # noqa: PLC0415
 
@@ -306,13 +306,14 @@ class Hippocampus:
         recalled = self.pattern_completion(query, top_k, user=user, session=session, asked_at=asked_at, explain=explain)
         loaded = self._again(lambda: newest(self._newest(user, session, routine=False), budget))
         exchange = self._again(lambda: newest_exchange(self._newest(user, session, routine=True)))
-        tiered, trouble = self._tiered(query, user)
+        tiered, trouble = (None, ()) if session is not None else self._tiered(query, user)
         pack = assemble(
             budget,
             recalled=recalled,
             loaded=loaded,
             exchange=exchange,
             known=_known(tiered) if tiered is not None else (),
+            left_out=tiered.left_out if tiered is not None else (),
             health=(*self.marks(), *trouble),
             estimate=estimate or choose_tokenizer(),
         )

@@ -6,7 +6,6 @@ Everything is made beside what serves, and takes its place in one transaction.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -38,8 +37,10 @@ def rebuild(tiers: Tiers, needed: Callable[[], bool]) -> None:
         if not needed():
             return  # another process has done it
         before = tiers.db.changes()
-        with contextlib.suppress(Locked):
+        try:
             tiers.agent.refresh()  # after that look: the journal has all that the database had then
+        except Locked:
+            continue  # what we know of the journal may be shorter than what the database was made of
         fresh = Database(None)
         try:
             told = _remake(tiers.over(fresh))
