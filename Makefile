@@ -47,6 +47,7 @@ prove: $(READY)
 bench: $(READY)
 	$(BIN)/python bench/run.py
 	$(BIN)/python bench/recall.py
+	$(BIN)/python bench/vectors.py
 	$(BIN)/python bench/audit.py
 	$(BIN)/python bench/tiers.py
 

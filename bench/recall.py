@@ -27,6 +27,7 @@ from typing import Any
 from run import contents, measure, peak_memory
 
 from alveus import Draft, Hippocampus, Kind
+from alveus.recall import ranking
 from alveus.store.embedders import choose
 
 AGENT = "bench"
@@ -170,6 +171,37 @@ def bench_locomo(folder: Path) -> None:
             _row(f"  {CATEGORIES[category]}", found)
 
 
+LEFT_OUT: dict[str, dict[str, Any]] = {
+    "all": {},
+    "no turns beside": {"BESIDE": dict.fromkeys(ranking.BESIDE, 0.0), "ANSWERS": 0.0},
+    "no questions": {"ANSWERS": 0.0, "ASKING": 0.0},
+    "no session": {"SESSION": 0.0},
+    "no speaker": {"SAID_BY": 0.0},
+    "no limit": {"ENOUGH": 1e9},
+}
+"""Parts of the ranking, by what takes them out."""
+
+
+def bench_ablation(folder: Path) -> None:
+    """By words, with one part of the ranking left out."""
+    path = find_locomo()
+    if path is None:
+        return
+    conversations = read_locomo(path)
+    for name, without in LEFT_OUT.items():
+        kept = {constant: getattr(ranking, constant) for constant in without}
+        for constant, value in without.items():
+            setattr(ranking, constant, value)
+        rows = [
+            scores(rank(question.text), one.turns, question.evidence)
+            for one, rank in ours(folder / name, conversations, "none")
+            for question in one.questions
+        ]
+        _row(name, rows)
+        for constant, value in kept.items():
+            setattr(ranking, constant, value)
+
+
 def _row(name: str, rows: Sequence[Sequence[float]]) -> None:
     means = [statistics.mean(column) for column in zip(*rows, strict=True)]
     print(f"{name:<16}{len(rows):>5}" + "".join(f"{mean:>10.3f}" for mean in means), flush=True)
@@ -253,7 +285,7 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=100_000)
     parser.add_argument("--embedded", type=int, default=10_000, help="records in the table with the default embedder")
     parser.add_argument("--large", type=int, default=1_000_000)
-    parser.add_argument("--only", choices=["locomo", "speed", "large"])
+    parser.add_argument("--only", choices=["locomo", "ablation", "speed", "large"])
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
@@ -263,6 +295,8 @@ def main() -> None:
         folder = Path(name)
         if args.only in (None, "locomo"):
             bench_locomo(folder)
+        if args.only == "ablation":
+            bench_ablation(folder)
         if args.only in (None, "speed"):
             bench_speed(folder, args.records, "none")
             bench_speed(folder, args.embedded, "default")

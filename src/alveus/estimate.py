@@ -3,7 +3,7 @@
 Four characters a token holds only for English. Words cost by script and length, numbers by groups of three digits,
 hashes and other mixtures of letters and digits nearly a token for every character and a half. The weights were set
 against o200k_base on translated programs' messages in thirty languages, code, JSON and random ids;
-docs/explanation/recall.md has the table.
+docs/explanation/recall.md says how far it is off.
 """
 
 from __future__ import annotations

@@ -177,6 +177,7 @@ class Within:
         self._db = db
         self._tokens = tokens
         self._times = [(sign, value) for sign, value in ((">=", scope.since), ("<=", scope.until)) if value is not None]
+        self._held: dict[tuple[str, ...], int] = {}
         self._kinds = None if scope.kinds is None else sorted(KINDS[kind] for kind in scope.kinds)
 
     def count(self) -> int:
@@ -190,6 +191,12 @@ class Within:
 
     def holding(self, terms: Sequence[str]) -> int:
         """How many of them hold one of the terms; for everything at most so many."""
+        asked = tuple(terms)
+        if asked not in self._held:  # a question asks twice: whether there are any, and how many
+            self._held[asked] = self._hold(asked)
+        return self._held[asked]
+
+    def _hold(self, terms: Sequence[str]) -> int:
         if self._is_part():
             return self._count([*self._tokens, any_of(terms)])
         counted = self._db.execute(
