@@ -1,10 +1,16 @@
 """import: what is stored, what is told, and what bad files do."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
+import alveus as package
 from alveus.doors import importing
 
 SECRET = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
@@ -198,7 +204,7 @@ def test_an_interrupted_import_keeps_what_it_stored(begun, file, monkeypatch):
     """After Ctrl-C the journal is whole, the person knows that nothing is lost, and the next import finishes."""
     path = file(chat(*map(message, range(600))))
     importer = import_module("alveus.importers.intake")
-    store, calls = importer._Intake._store, []
+    store, calls = importer.Intake._store, []
 
     def stop(self, source):
         store(self, source)
@@ -207,7 +213,7 @@ def test_an_interrupted_import_keeps_what_it_stored(begun, file, monkeypatch):
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(importer._Intake, "_store", stop)
+        patch.setattr(importer.Intake, "_store", stop)
         ended = begun("import", path)
     assert ended.status == 130
     assert "nothing is stored twice" in ended.err
@@ -221,3 +227,80 @@ def test_long_lists_are_counted(begun, file):
     assert ended.out.count("bad line ") == importing.SHOWN + 1
     assert "and 15 more" in ended.out
     assert "+ 25 bad lines" in ended.lines[-1]
+
+
+def test_the_word_auto_may_stand_first(begun, file, tmp_path, monkeypatch):
+    """`import auto PATH` finds the format, as the plain call does; a format's name chooses it; a file is a file."""
+    path = file(chat(message(1)))
+    assert report(begun("import", "auto", path, "--json"))["formats"] == {"openai-chat": 1}
+    assert report(begun("import", "openai-chat", path, "--json"))["known"] == 1
+    assert begun("import", "claude-code", str(tmp_path), "--json").document["imports"][0]["files"] == 0
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "auto").write_bytes(chat(message(2)))
+    documents = begun("import", "auto", path, "--json").document["imports"]
+    assert [one["stored"] for one in documents] == [1, 0]
+    assert begun("import", "auto").status == 0
+
+
+def test_what_is_unknown_is_told_by_its_keys(begun, file):
+    """--report-unknown lists where the unknown stands, and not a word of it."""
+    path = file(
+        chat(
+            {"type": "user", "uuid": "u", "sessionId": "s", "message": {"content": "hi"}},
+            {"type": "brandnew", "uuid": "v", "sessionId": "s", "payload": {"inner": "SECRET WORDS"}},
+        )
+    )
+    ended = begun("import", path, "--report-unknown")
+    assert "1 × claude-code: payload.inner" in ended.out
+    assert "SECRET" not in ended.out
+    assert "payload" not in begun("import", path).out
+
+
+def test_a_watch_brings_what_is_added_until_it_is_stopped(begun, file, home):
+    """--watch imports, goes on importing what is added, and ends by Ctrl-C with what it stored in a whole journal."""
+    path = Path(file(chat(message(1))))
+    command = [sys.executable, "-m", "alveus.doors.cli", "--home", str(home), "--agent", "river", "import", str(path)]
+    env = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1])}
+    with subprocess.Popen(
+        [*command, "--watch", "--jsonl"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        first = json.loads(child.stdout.readline())
+        with path.open("ab") as end:
+            end.write(chat(message(2)))
+        second = json.loads(child.stdout.readline())
+        child.send_signal(signal.SIGINT)
+        _, talk = child.communicate(timeout=60)
+    assert (first["stored"], second["stored"], second["known"]) == (1, 1, 0)
+    assert child.returncode == 0
+    assert "what was stored stays" in talk
+    assert begun("verify").status == 0
+
+
+def test_a_watch_stores_and_tells_as_it_goes(begun, file):
+    """What contradicts a watch is refused."""
+    path = file(chat(message(1)))
+    assert begun("import", path, "--watch", "--dry-run").status == 2
+    assert begun("import", path, "--watch", "--json").status == 2
+
+
+def test_trajectories_go_out_and_come_in_again(begun, file, tmp_path, call):
+    """`export --format atif` writes a trajectory a session, from which an import elsewhere makes the same items."""
+    begun("import", file(chat({**message(1), "session": "a"}, {**message(2, role="assistant"), "session": "b"})))
+    ended = begun("export", "--format", "atif")
+    assert [json.loads(line)["session_id"] for line in ended.lines] == ["a", "b"]
+    (only,) = begun("export", "--format", "atif", "--session", "b").lines
+    assert json.loads(only)["steps"][0]["message"] == "hello 2"
+    out = tmp_path / "out.jsonl"
+    begun("export", "--format", "atif", "--out", str(out))
+    there = tmp_path / "there"
+    assert call("init", home=there).status == 0
+    assert report(call("import", "auto", str(out), "--json", home=there))["stored"] == 2
+    assert report(begun("import", str(out), "--json"))["known"] == 2
+
+
+def test_an_export_can_be_of_one_session(begun, file):
+    """--session leaves the records of the others out, in every form."""
+    begun("import", file(chat({**message(1), "session": "a"}, {**message(2), "session": "b"})))
+    (line,) = begun("export", "--session", "a").lines
+    assert json.loads(line)["content"] == "hello 1"
+    assert "hello 2" not in begun("export", "--format", "markdown", "--session", "a").out

@@ -31,6 +31,9 @@ LONG = "y" * 600_000
         (b'[{"role": "user", "content": "' + LONG.encode() + b'"}]', "openai-chat"),
         (b'{"model":"m","messages":[{"role":"user","content":"' + LONG.encode() + b'"}]}', "openai-chat"),
         (json.dumps({"messages": [json.loads(CHAT)]}, indent=2).encode(), "openai-chat"),
+        (b'{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":[]}}', "codex"),
+        (b'{"uuid":"u","sessionId":"s","type":"user","message":{"role":"user","parts":[{"text":"x"}]}}', "qwen-code"),
+        (b'{"conversations":[{"from":"human","value":"hi"}]}', "sharegpt"),
     ],
 )
 def test_format_is_seen_at_the_beginning(data, name, write):
@@ -42,10 +45,7 @@ def test_format_is_seen_at_the_beginning(data, name, write):
     "data",
     [
         b"just text\n",
-        b'{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":[]}}',
-        b'{"uuid":"u","sessionId":"s","type":"user","message":{"role":"user","parts":[{"text":"x"}]}}',
         b'{"role":"user","message":{"content":[]}}',
-        b'{"conversations":[{"from":"human","value":"hi"}]}',
         b'{"hook_event_name":"Stop","session_id":"s"}',
         b"[1, 2, 3]",
     ],

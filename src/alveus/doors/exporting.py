@@ -10,9 +10,11 @@ from typing import Annotated, Final
 
 import typer
 
+from alveus import __version__
 from alveus.doors import output
 from alveus.doors.options import Form, Settings, settings_of
 from alveus.doors.saving import Force, check, save
+from alveus.doors.streams import text
 from alveus.errors import InputError
 from alveus.journal.record import SignedRecord
 
@@ -24,11 +26,19 @@ class Format(StrEnum):
 
     JSONL = "jsonl"
     MARKDOWN = "markdown"
+    ATIF = "atif"
 
 
 FormatOf = Annotated[
-    Format, typer.Option("--format", "-f", metavar="NAME", help="jsonl: the journal's lines; markdown: to read.")
+    Format,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        help="jsonl: the journal's lines; markdown: to read; atif: trajectories for other tools, one a line.",
+    ),
 ]
+Session = Annotated[str | None, typer.Option("--session", metavar="ID", help="Only the records of this session.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to; stdout without it.")]
 Checkpoint = Annotated[
     Path | None,
@@ -44,14 +54,15 @@ def export(
     call: typer.Context,
     *,
     format_: FormatOf = Format.JSONL,
+    session: Session = None,
     out: Out = None,
     checkpoint: Checkpoint = None,
     force: Force = False,
 ) -> None:
     """Write records out, oldest first, each checked on its way.
 
-    jsonl gives the lines of the journal to the byte, of all chains in succession. A FILE is written whole or not at
-    all; `-` is stdout.
+    jsonl gives the lines of the journal to the byte, of all chains in succession. atif gives a trajectory a session,
+    from which an import elsewhere makes the same items. A FILE is written whole or not at all; `-` is stdout.
     """
     settings = settings_of(call)
     target = out if out is not None or checkpoint is not None else STDOUT
@@ -59,8 +70,11 @@ def export(
     count = 0
     with settings.open(write=checkpoint is not None) as memory:
         if target is not None:
-            pieces = FORMATS[format_](memory.iter_records())
-            count = _stream(pieces) if target == STDOUT else save(target, pieces, force=force)
+            wanted = None if session is None else text(session)
+            counted = _Counted(one for one in memory.iter_records() if wanted in (None, _session_of(one)))
+            pieces = FORMATS[format_](counted, memory.agent_id)
+            _stream(pieces) if target == STDOUT else save(target, pieces, force=force)
+            count = counted.count
         if checkpoint is not None:
             _write_checkpoint(checkpoint, memory.checkpoint(), force=force)
     if settings.form is Form.TEXT:
@@ -96,14 +110,29 @@ def _tell(count: int, target: Path | None, checkpoint: Path | None) -> None:
         output.talk(f"the checkpoint: {checkpoint}; keep it where whoever could change this disk cannot")
 
 
-def _stream(pieces: Iterable[bytes]) -> int:
-    count = 0
-    for count, piece in enumerate(pieces, 1):  # noqa: B007
+class _Counted:
+    """Records as they pass, and how many did."""
+
+    def __init__(self, records: Iterable[SignedRecord]) -> None:
+        self.count = 0
+        self._records = records
+
+    def __iter__(self) -> Iterator[SignedRecord]:
+        for record in self._records:
+            self.count += 1
+            yield record
+
+
+def _session_of(record: SignedRecord) -> str | None:
+    return record.hc.session if record.hc else None
+
+
+def _stream(pieces: Iterable[bytes]) -> None:
+    for piece in pieces:
         output.block(piece.decode("utf-8", "replace"))
-    return count
 
 
-def _markdown(records: Iterable[SignedRecord]) -> Iterator[bytes]:
+def _markdown(records: Iterable[SignedRecord], _: str) -> Iterator[bytes]:
     """Headings by day; contents quoted, so that a heading inside one stays inside."""
     for day, group in groupby(records, key=lambda record: record.timestamp[:10]):
         heading = f"## {day}\n\n"
@@ -120,7 +149,18 @@ def _entry(record: SignedRecord) -> str:
     return f"{heading}\n\n{quoted}\n\n{record.novelty}{when}, `{record.record_id}`\n\n"
 
 
-FORMATS: Final[dict[Format, Callable[[Iterable[SignedRecord]], Iterator[bytes]]]] = {
-    Format.JSONL: lambda records: map(output.line_of, records),
+def _lines(records: Iterable[SignedRecord], _: str) -> Iterator[bytes]:
+    return map(output.line_of, records)
+
+
+def _trajectories(records: Iterable[SignedRecord], agent: str) -> Iterator[bytes]:
+    from alveus.importers.atif_writer import trajectories
+
+    return trajectories(records, program=f"alveus {__version__}", agent=agent)
+
+
+FORMATS: Final[dict[Format, Callable[[Iterable[SignedRecord], str], Iterator[bytes]]]] = {
+    Format.JSONL: _lines,
     Format.MARKDOWN: _markdown,
+    Format.ATIF: _trajectories,
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -34,9 +36,16 @@ EMBEDDED: Final = 10_000
 SHOWN: Final = 10
 """How many bad lines and unread files are named; the rest is counted."""
 
+EVERY: Final = 2.0
+SHARE: Final = 10
+"""Seconds between two looks of a watch, and how many times longer than a look it waits for the next at least."""
+
 Progress = Callable[[int], None]
 
-Paths = Annotated[list[Path], typer.Argument(help="Transcripts, or folders of them.")]
+Paths = Annotated[
+    list[Path],
+    typer.Argument(help="Transcripts, or folders of them. The word `auto`, or a format's name, may stand first."),
+]
 FormatName = Annotated[
     str | None,
     typer.Option(
@@ -44,6 +53,13 @@ FormatName = Annotated[
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Store nothing; count what would be stored.")]
+WatchThem = Annotated[
+    bool, typer.Option("--watch", help="Go on importing what is added, until Ctrl-C; nothing is stored twice.")
+]
+ReportUnknown = Annotated[
+    bool,
+    typer.Option("--report-unknown", help="List the key paths of what no format knows; never a word of content."),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +87,8 @@ def import_(
     user: User = None,
     keep_secrets: KeepSecrets = False,
     dry_run: DryRun = False,
+    watch: WatchThem = False,
+    report_unknown: ReportUnknown = False,
 ) -> None:
     """Import transcripts; what is there already is not stored twice.
 
@@ -81,7 +99,11 @@ def import_(
     from alveus.importers import run, total_bytes
 
     settings = settings_of(call)
-    chosen = None if name in (None, "auto") else name
+    word, paths = _without_word(paths)
+    chosen = next((one for one in (name, word) if one not in (None, "auto")), None)
+    if watch:
+        _watch(settings, paths, chosen, keep_secrets=keep_secrets, user=user, dry_run=dry_run)
+        return
     size = sum(total_bytes(_checked(path)) for path in paths)
     with _recorder(settings, dry_run=dry_run) as memory, _progress(size, settings) as progress:
 
@@ -94,6 +116,7 @@ def import_(
                 user=None if user is None else text(user),
                 progress=progress,
                 rejects=os.devnull if dry_run else None,
+                report_unknown=report_unknown,
             )
 
         done = [_attempt(path, one, alone=len(paths) == 1) for path in paths]
@@ -103,6 +126,53 @@ def import_(
     status = _status(done)
     if status:
         raise typer.Exit(status)
+
+
+def _without_word(paths: list[Path]) -> tuple[str | None, list[Path]]:
+    """The format that the first argument names, and the paths. A file of that name is a file."""
+    from alveus.importers import FORMATS
+
+    first = str(paths[0])
+    if len(paths) > 1 and first in ("auto", *(one.name for one in FORMATS)) and not paths[0].exists():
+        return first, paths[1:]
+    return None, paths
+
+
+def _watch(
+    settings: Settings, paths: list[Path], name: str | None, *, keep_secrets: bool, user: str | None, dry_run: bool
+) -> None:
+    """Import, and look again and again what was added, until Ctrl-C."""
+    from alveus.importers import Watch
+
+    if dry_run or settings.form is Form.JSON:
+        raise InputError(
+            "--watch stores what comes, and tells it as it comes", hint="leave --dry-run away; use --jsonl for --json"
+        )
+    found = [_checked(path) for path in paths]
+    with settings.open(write=True) as memory:
+        watch = Watch(memory, found, name, keep_secrets=keep_secrets, user=None if user is None else text(user))
+        output.talk(f"watching {output.plural(len(found), 'path')}; Ctrl-C ends it")
+        try:
+            while True:
+                began = time.monotonic()
+                _tell_look(watch.look(), settings)
+                time.sleep(max(EVERY, SHARE * (time.monotonic() - began)))
+        except KeyboardInterrupt:
+            output.talk("ended: what was stored stays")
+        finally:
+            watch.close()
+            _prepare(memory, settings)
+
+
+def _tell_look(report: ImportReport, settings: Settings) -> None:
+    """One look, unless nothing came."""
+    if not (report.read or report.unread_count):
+        return
+    if settings.form is Form.LINES:
+        output.document({"error": None, "path": None, **output.plain(report)}, settings)
+    else:
+        output.facts([*_remarks(None, report, dry_run=False), ("sum", balance(report))])
+    sys.stdout.flush()
 
 
 def _checked(path: Path) -> Path:
@@ -189,7 +259,9 @@ def _account(one: Imported, *, dry_run: bool) -> None:
         return
     output.show(output.printable(f"{one.path}: {_formats(one.report)}"), "bold")
     name = "dry run" if dry_run else "sum"
-    output.facts([*_remarks(one, one.report, dry_run=dry_run), (name, balance(one.report))])
+    output.facts([*_remarks(one.path, one.report, dry_run=dry_run), (name, balance(one.report))])
+    if one.report.unknown:
+        output.facts([("unknown", f"{count:,} × {path}") for path, count in one.report.unknown.items()])
 
 
 def _formats(report: ImportReport) -> str:
@@ -198,12 +270,12 @@ def _formats(report: ImportReport) -> str:
     return ", ".join(f"{output.plural(count, 'file')} of {name}" for name, count in report.formats.items()) or "nothing"
 
 
-def _remarks(one: Imported, report: ImportReport, *, dry_run: bool) -> Iterator[output.Row]:
+def _remarks(where: Path | None, report: ImportReport, *, dry_run: bool) -> Iterator[output.Row]:
     yield from (("note", note) for note in report.notes)
     if report.masked:
         yield "masked", f"{_counted(report.masked)}, before signing"
     for file, reason in report.unread[:SHOWN]:
-        told = reason.replace(f"{one.path}{os.sep}", "")
+        told = reason.replace(f"{where}{os.sep}", "")
         yield "not read", told if file in told else f"{file}: {told}"
     yield from _rest("not read", report.unread_count)
     for bad in report.rejected[:SHOWN]:

@@ -16,18 +16,20 @@ if TYPE_CHECKING:
     from alveus.importers.intake import run, total_bytes
     from alveus.importers.report import BadLine, ImportReport, Unread
     from alveus.importers.table import FORMATS, detect
+    from alveus.importers.watching import Watch
 
 _ROOMS = {
     "BadLine": "alveus.importers.report",
     "FORMATS": "alveus.importers.table",
     "ImportReport": "alveus.importers.report",
     "Unread": "alveus.importers.report",
+    "Watch": "alveus.importers.watching",
     "detect": "alveus.importers.table",
     "run": "alveus.importers.intake",
     "total_bytes": "alveus.importers.intake",
 }
 
-__all__ = ["FORMATS", "BadLine", "ImportReport", "Unread", "detect", "run", "total_bytes"]
+__all__ = ["FORMATS", "BadLine", "ImportReport", "Unread", "Watch", "detect", "run", "total_bytes"]
 
 
 def __getattr__(name: str) -> Any:

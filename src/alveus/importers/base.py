@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 from alveus.importers.source import Source, Span
 from alveus.journal.record import Draft
 
-__all__ = ["Event", "Format", "Item", "Rejected", "Skipped", "Source", "Span", "guarded"]
+__all__ = ["Event", "Format", "Item", "Paused", "Rejected", "Skipped", "Source", "Span", "guarded", "nobody"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,12 @@ class Rejected:
     at: Span
 
 
-Event: TypeAlias = Item | Skipped | Rejected
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """Nothing more for now: the file is being written, and the reader goes on where it stopped."""
+
+
+Event: TypeAlias = Item | Skipped | Rejected | Paused
 
 
 def guarded(events: Iterator[Event], at: Span) -> Iterator[Event]:
@@ -53,15 +59,26 @@ def guarded(events: Iterator[Event], at: Span) -> Iterator[Event]:
     yield from found
 
 
+def nobody(_: Path) -> bool:
+    """No file is of a format by its place alone."""
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
     """One row of the table of formats.
 
     `sniff` is given the first bytes of a file (at most `source.HEAD`) and says whether they are of this format;
-    `read` streams the events of the whole file, in the file's order.
+    `owns` says it by where the file lies, for formats whose beginning says nothing. `read` streams the events of the
+    whole file, in the file's order.
     """
 
     name: str
     title: str
     sniff: Callable[[bytes], bool]
     read: Callable[[Source], Iterator[Event]]
+    owns: Callable[[Path], bool] = nobody
+
+    def claims(self, source: Source) -> bool:
+        """Whether the file is of this format."""
+        return self.owns(source.path) or self.sniff(source.head)

@@ -17,19 +17,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from alveus.importers.base import Event, Format, Item, Rejected, Skipped, Source, Span, guarded
+from alveus.importers.base import Event, Format, Item, Rejected, Skipped, Source, Span
+from alveus.importers.branches import Node, abandoned_in
 from alveus.importers.calls import SPAWNING, Call, Calls, call
 from alveus.importers.claude_types import SKIPPED, SKIPPED_ATTACHMENTS, SKIPPED_SYSTEM
-from alveus.importers.entries import Broken, Value, entries, peek
+from alveus.importers.entries import Broken, Layout
 from alveus.importers.facts import Facts, facts_at, ident, json_text, list_at, text_at
 from alveus.importers.harness import said
 from alveus.importers.mould import Mould, Piece
+from alveus.importers.reading import first, walk
 from alveus.importers.render import PICTURES, render
 from alveus.journal.record import Kind
 from alveus.journal.record import Source as Src
 
 NAME: Final = "claude-code"
-LISTS: Final = frozenset({"loglines"})
+LAYOUT: Final = Layout(lists=frozenset({"loglines"}))
 
 _SYSTEM_ERRORS: Final = frozenset({"api_error", "error", "api_refusal", "model_refusal_fallback"})
 _HOOK_ERRORS: Final = frozenset({"hook_blocking_error", "hook_non_blocking_error", "hook_error_during_execution"})
@@ -49,18 +51,21 @@ _COMPACTION: Final = ("trigger", "preTokens", "postTokens", "durationMs", "cumul
 
 def read(source: Source) -> Iterator[Event]:
     """The events of one session file, streamed."""
-    reader = _Reader(ident(source.path.stem) or "file")
-    for entry in entries(source, LISTS):
-        if isinstance(entry, Broken):
-            yield Rejected(reason=entry.reason, at=entry.at)
-        elif isinstance(entry, Value):
-            for value in entry.value if isinstance(entry.value, list) else [entry.value]:
-                yield from guarded(reader.events(value, entry.at), entry.at)
+    yield from walk(source, LAYOUT, _Reader(ident(source.path.stem) or "file", abandoned_in(source, _node)))
+
+
+def _node(raw: Facts) -> Node:
+    """A record in the tree. Only a person who goes back begins a branch: calls made at once have several answers."""
+    message = facts_at(raw, "message")
+    typed = text_at(raw, "type") == "user" and raw.get("isMeta") is not True and raw.get("isSidechain") is not True
+    answers = any(text_at(one, "type") == "tool_result" for one in list_at(message, "content"))
+    forks = typed and not answers and raw.get("isCompactSummary") is not True
+    return Node.of(ident(raw.get("uuid")), ident(raw.get("parentUuid")), forks=forks)
 
 
 def sniff(head: bytes) -> bool:
     """Whether one of the first objects is a record of this format, and none is of one that resembles it."""
-    found = peek(head, LISTS)
+    found = first(head, LAYOUT)
     # Qwen Code writes the same envelope around Gemini's parts.
     return any(_is_record(one) for one in found) and not any("parts" in facts_at(one, "message") for one in found)
 
@@ -111,14 +116,21 @@ def _blocks(content: object) -> list[Facts] | None:
 class _Reader:
     """The state of one reading: the calls whose results will come, the queue, the last compaction, the forks."""
 
-    def __init__(self, stem: str) -> None:
-        self._stem = stem
+    def __init__(self, stem: str, left: set[int]) -> None:
+        self._stem, self._left = stem, left
         self._container = ""
         self._count = 0
         self._calls = Calls()
         self._queue: Counter[bytes] = Counter()
         self._compaction: Facts = {}
         self._forks: set[str] = set()
+
+    def opens(self, header: Facts) -> None:
+        """The list of a web session says nothing of itself."""
+
+    def broken(self, entry: Broken) -> Iterator[Event]:
+        """A broken line costs itself."""
+        yield Rejected(reason=entry.reason, at=entry.at)
 
     def events(self, value: object, at: Span) -> Iterator[Event]:
         """The events of one record."""
@@ -153,6 +165,7 @@ class _Reader:
                 "model": "" if model == "<synthetic>" else model,
                 "subagent": text_at(raw, "agentId"),
                 "sidechain": raw.get("isSidechain") is True or None,
+                "inactive": (bool(self._left) and Node.name(ident(raw.get("uuid"))) in self._left) or None,
                 "forked_from": text_at(fork, "sessionId"),
             },
             at=at,

@@ -39,7 +39,7 @@ class Opening:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """One element. `data` is None when it is over the limit; `torn` when the stream ended inside it."""
+    """One element. `data` is None when it is over the limit; `torn` when the stream ended inside it, or before it."""
 
     at: Span
     data: bytes | None
@@ -125,11 +125,14 @@ class _Machine:
         self._piece.take(chunk[mark:])
 
     def close(self) -> Iterator[Piece]:
-        """What is left when the stream ends."""
+        """What is left when the stream ends: an element, or nothing of one in a list or object that has no end."""
         piece = self._piece
+        torn = bool(self._stack) or self._in_string
+        at = Span(line=piece.line, start=piece.start, size=piece.size)
         if piece.size and not self._leftover:
-            at = Span(line=piece.line, start=piece.start, size=piece.size)
-            yield Piece(at=at, data=piece.data(), torn=bool(self._stack) or self._in_string)
+            yield Piece(at=at, data=piece.data(), torn=torn)
+        elif torn:
+            yield Piece(at=at, data=b"", torn=True)
 
     def _through_string(self, chunk: bytes, position: int) -> int:
         """The position after the string that `position` is inside of, or the chunk's end."""

@@ -10,19 +10,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
 
 from alveus.importers.cutter import Opening, Piece, cut
 from alveus.importers.facts import Facts
-from alveus.importers.source import BOM, Line, Source, Span
+from alveus.importers.source import BOM, WAITING, Line, Source, Span
 
 _PEEK: Final = 32
+_NO_END: Final = "cut short: the end is missing"
 _NOWHERE: Final = Span(line=0, start=0, size=0)
 _DECODER = json.JSONDecoder()
 # What may stand between glued values: white space, the comma of a list taken apart, RFC 7464's record separator.
 _BETWEEN = re.compile("[ \t\r\n,\x1e]*+")
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},]', re.DOTALL)
+_NAME = re.compile(r'"((?:[^"\\]|\\.)*+)"\s*:', re.DOTALL)
+_NO_NAME = ("", "")
 _HALF_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*+)\\(?:u[0-9a-fA-F]{0,3})?\Z")
 
 
@@ -50,20 +54,42 @@ class Broken:
     at: Span
 
 
-Entry: TypeAlias = Value | Opened | Broken
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The end of a file that is followed, for now."""
 
 
-def entries(source: Source, keys: frozenset[str]) -> Iterator[Entry]:
-    """Every value of the file; `keys` names the members of an object at the root that may hold the list."""
+Entry: TypeAlias = Value | Opened | Broken | Waiting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Where a format keeps what is many.
+
+    `lists` are the members of an object at the root that may hold the list of values: it is read element by element.
+    `inner` are those inside a value: where the end of a value is missing, their whole elements are kept, if one of its
+    `names` is there too; what cannot be named would be stored again when the file is whole.
+    """
+
+    lists: frozenset[str] = frozenset()
+    inner: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+
+
+def entries(source: Source, layout: Layout) -> Iterator[Entry]:
+    """Every value of the file."""
     if is_document(source.head):
         whole = Span(line=1, start=0, size=source.size)
-        yield from _cut(source, whole, source.chunks(whole, counted=True), keys)
+        yield from _cut(source, whole, source.chunks(whole, counted=True), layout)
         return
     for line in source.lines():
-        yield from _line(source, line, keys)
+        if line is WAITING:
+            yield Waiting()
+        else:
+            yield from _line(source, line, layout)
 
 
-def decode(data: bytes, at: Span, *, torn: bool = False) -> Iterator[Value | Broken]:
+def decode(data: bytes, at: Span, *, torn: bool = False, layout: Layout | None = None) -> Iterator[Value | Broken]:
     """The values in these bytes: one, or several glued together; what follows the last good one is broken."""
     short = "cut short: " if torn else ""
     try:
@@ -76,6 +102,9 @@ def decode(data: bytes, at: Span, *, torn: bool = False) -> Iterator[Value | Bro
         try:
             value, position = _DECODER.raw_decode(text, position)
         except (ValueError, RecursionError) as error:
+            kept = salvaged(text[position:], layout.inner) if torn and layout and layout.inner else None
+            if kept is not None and layout and (isinstance(kept, list) or layout.names & kept.keys()):
+                yield Value(value=kept, at=at)
             yield Broken(reason=short + _why(error), at=at)
             return
         yield Value(value=value, at=at)
@@ -124,23 +153,68 @@ def _mended(piece: Piece) -> bytes:
     return (text + '"' * inside + "".join(reversed(closing))).encode()
 
 
-def _line(source: Source, line: Line, keys: frozenset[str]) -> Iterator[Entry]:
+def _line(source: Source, line: Line, layout: Layout) -> Iterator[Entry]:
     if line.data is not None:
-        found = list(decode(line.data, line.at, torn=line.torn))
-        if not (found and isinstance(found[-1], Broken) and _may_be_list(line.data, keys)):
-            yield from found
+        found = list(decode(line.data, line.at, torn=line.torn, layout=layout))
+        if not (found and isinstance(found[-1], Broken) and _may_be_list(line.data, layout.lists)):
+            for one in found:
+                yield from _opened(one, layout) if isinstance(one, Value) else [one]
             return
-    yield from _cut(source, line.at, source.chunks(line.at, counted=line.data is None), keys)
+    yield from _cut(source, line.at, source.chunks(line.at, counted=line.data is None), layout)
 
 
-def _cut(source: Source, at: Span, chunks: Iterator[bytes], keys: frozenset[str]) -> Iterator[Entry]:
-    for piece in cut(chunks, at=at, keys=keys, limit=source.max_line):
+def _opened(one: Value, layout: Layout) -> Iterator[Entry]:
+    """A value that holds a list of values, as it would come if it were too large to be held."""
+    whole = one.value if isinstance(one.value, Mapping) else {}
+    name = next((name for name in whole if name in layout.lists and isinstance(whole[name], list)), None)
+    if name is None:
+        yield one
+        return
+    yield Opened(header={other: inner for other, inner in whole.items() if other != name}, at=one.at)
+    for inner in whole[name]:
+        yield Value(value=inner, at=one.at)
+
+
+def _cut(source: Source, at: Span, chunks: Iterator[bytes], layout: Layout) -> Iterator[Entry]:
+    for piece in cut(chunks, at=at, keys=layout.lists, limit=source.max_line):
         if isinstance(piece, Opening):
             yield Opened(header=_header(piece.header), at=at)
         elif piece.data is None:
             yield Broken(reason=f"longer than {source.max_line:,} bytes", at=piece.at)
+        elif not piece.data:
+            yield Broken(reason=_NO_END, at=piece.at)
         else:
-            yield from decode(piece.data, piece.at, torn=piece.torn)
+            found = list(decode(piece.data, piece.at, torn=piece.torn, layout=layout))
+            yield from found
+            if piece.torn and not (found and isinstance(found[-1], Broken)):
+                yield Broken(reason=_NO_END, at=replace(piece.at, start=piece.at.start + piece.at.size, size=0))
+
+
+def salvaged(text: str, inner: frozenset[str]) -> Any:
+    """A value whose end is missing, as far as the whole elements of its inner lists and objects go; None without any.
+
+    An element is whole when a comma or the container's end follows it, so no half of one is taken for all of it.
+    """
+    stack: list[tuple[str, bool]] = []
+    name, end, closing = "", 0, ""
+    for found in _TOKENS.finditer(text):
+        token = found.group()
+        if token in "[{":
+            stack.append(("]" if token == "[" else "}", name in inner))
+        elif token in "]}" and stack:
+            if stack.pop()[1]:
+                end, closing = found.end(), _closers(stack)
+        elif token == "," and stack and stack[-1][1]:
+            end, closing = found.start(), _closers(stack)
+        name = (_NAME.match(text, found.start()) or _NO_NAME)[1] if token[0] == '"' else ""
+    try:
+        return json.loads(text[:end] + closing) if end else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _closers(stack: list[tuple[str, bool]]) -> str:
+    return "".join(closer for closer, _ in reversed(stack))
 
 
 def _header(opened: bytes) -> Facts:

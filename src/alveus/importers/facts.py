@@ -32,6 +32,7 @@ Facts = Mapping[str, object]
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _ISO = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?(\.\d{1,9})?\d*([Zz]|[+-]\d\d:?\d\d)", re.ASCII)
+_DATA_URI = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w.=-]+)*;base64,([A-Za-z0-9+/]{64,}+={0,2})", re.ASCII)
 _NUMBER = re.compile(r"\d{9,16}(?:\.\d{1,9})?", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -42,15 +43,15 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def text_at(value: object, *path: str) -> str:
     """The string at the end of the path, or "" when there is none."""
     for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else None
+        value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, str) else ""
 
 
 def facts_at(value: object, *path: str) -> Facts:
     """The object at the end of the path, or an empty one."""
     for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return value if isinstance(value, Mapping) else {}
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
 
 
 def list_at(value: object, *path: str) -> Sequence[object]:
@@ -177,6 +178,20 @@ class Blob:
     def as_json(self) -> dict[str, Any]:
         """What goes into the metadata."""
         return {"sha256": self.sha256, "media_type": self.media_type, "bytes": self.size}
+
+
+def without_data(text: str) -> tuple[str, tuple[Blob, ...]]:
+    """The text with every file that is written into it as a data URI in base64 named by its hash, and those blobs."""
+    if ";base64," not in text:
+        return text, ()
+    found: list[Blob] = []
+
+    def named(uri: re.Match[str]) -> str:
+        kind = uri[1] or "unknown"
+        found.append(blob("image" if kind.startswith("image/") else "file", kind, uri[2]))
+        return str(found[-1])
+
+    return _DATA_URI.sub(named, text), tuple(found)
 
 
 def blob(what: str, media_type: str, data: str) -> Blob:

@@ -18,19 +18,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol
 
+from alveus import fence
 from alveus.errors import InputError, NotFound
-from alveus.importers import secrets
+from alveus.importers import secrets, stores
 from alveus.importers.aside import Aside
-from alveus.importers.base import Event, Format, Item, Rejected, Skipped
+from alveus.importers.base import Event, Format, Item, Paused, Rejected, Skipped
+from alveus.importers.opening import gathered, is_archive, is_packed, is_store, unpacked
 from alveus.importers.parts import split
 from alveus.importers.report import ImportReport, Tally
 from alveus.importers.source import Source
-from alveus.importers.table import is_blank, named, recognised, refuse_binary
+from alveus.importers.table import damaged, is_blank, named, nothing_known, recognised, refuse_binary
+from alveus.importers.unknown import UNKNOWN, paths
 from alveus.journal.record import Draft
 from alveus.journal.seal import refused_field
 
 MAX_DRAFTS: Final = 256
 MAX_BYTES: Final = 1 << 20
+
+ECHO: Final = "echo of what this memory injected"
 
 # An item in parts is what the strongest of its parts is.
 _RANK: Final = ("known", "new", "revised")
@@ -63,6 +68,7 @@ def run(
     user: str | None = None,
     progress: Callable[[int], None] | None = None,
     rejects: Path | str | None = None,
+    report_unknown: bool = False,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ImportReport:
     """Import one transcript, or every transcript under a folder.
@@ -70,22 +76,22 @@ def run(
     `format` is a name of the table; without it each file is recognised by its beginning. `user` scopes every record;
     nothing in a transcript can. Secrets are masked unless `keep_secrets`. `progress` gets the bytes read since its last
     call, which add up to `total_bytes(path)`. `rejects` names the file for what could not be read; by default it lies
-    in the agent's folder, under `imports/`.
+    in the agent's folder, under `imports/`. With `report_unknown` the report has the key paths of what no table knows.
 
     Raises NotFound, InputError (a binary file, an unknown format), StoreError; run it again after either.
     """
-    if user is not None and refused_field({"user": user}):
-        raise InputError("a user is named by 1 to 1,024 characters, none of them a control character")
+    check_user(user)
     path = Path(path)
     wanted = named(format) if format else None
     aside = rejects or hippocampus.folder / "imports" / f"{now():%Y%m%dT%H%M%S.%fZ}-{_plain(path)}.rejected"
     tally = Tally()
     with Aside(Path(aside)) as kept:
-        intake = _Intake(hippocampus, tally, kept, keep_secrets=keep_secrets, user=user, progress=progress)
+        intake = Intake(hippocampus, tally, kept, keep_secrets=keep_secrets, user=user, progress=progress)
+        intake.report_unknown = report_unknown
         if path.is_dir():
             _folder(intake, path, wanted, tally)
         else:
-            intake.file(path, lambda source: _chosen(source, wanted))
+            intake.file(path, wanted)
         hippocampus.flush()
         return tally.report(kept.path)
 
@@ -95,26 +101,49 @@ def total_bytes(path: Path | str) -> int:
     path = Path(path)
     if not path.exists():
         raise NotFound(f"there is no file {path}")
-    return sum(size for _, _, size in _files(path, Tally())) if path.is_dir() else path.stat().st_size
+    return sum(size for _, _, size in files(path, Tally())) if path.is_dir() else path.stat().st_size
 
 
-def _folder(intake: _Intake, path: Path, wanted: Format | None, tally: Tally) -> None:
+def check_user(user: str | None) -> None:
+    """Raises InputError for a name that the journal would refuse."""
+    if user is not None and refused_field({"user": user}):
+        raise InputError("a user is named by 1 to 1,024 characters, none of them a control character")
+
+
+def _folder(intake: Intake, path: Path, wanted: Format | None, tally: Tally) -> None:
     """Every transcript under the folder; what is none is reported and does not stop the others."""
-    for _, file, _ in _files(path, tally):
+    for _, file, _ in files(path, tally):
         try:
-            intake.file(file, lambda source: _sifted(source, wanted))
+            intake.member(file, wanted)
         except InputError as error:
             tally.leave(str(file.relative_to(path)), error.message)
 
 
-def _files(path: Path, tally: Tally) -> list[tuple[int, Path, int]]:
-    """The regular files under a folder, as (changed, path, size); the oldest first, as the sessions ended."""
+def files(path: Path, tally: Tally) -> list[tuple[int, Path, int]]:
+    """What is to be read under a folder, as (changed, path, size), the oldest first, as the sessions ended.
+
+    These are regular files, and folders that are one store. A `.zst` beside its plain file is its copy, and the files
+    beside a database that its own program keeps there are none of ours.
+    """
 
     def unreadable(error: OSError) -> None:
         tally.leave(str(error.filename), f"the folder cannot be read: {error.strerror}")
 
-    found = [Path(folder, name) for folder, _, names in os.walk(path, onerror=unreadable) for name in names]
-    return sorted((told.st_mtime_ns, one, told.st_size) for one in found if (told := _regular(one)))
+    found: list[tuple[int, Path, int]] = []
+    for folder, inside, names in os.walk(path, onerror=unreadable):
+        here = Path(folder)
+        if is_store(here):
+            found.append((here.stat().st_mtime_ns, here, stores.size(here)))
+            inside.clear()
+            continue
+        there = set(names)
+        own = [name for name in names if not _is_companion(name, there)]
+        found += [(told.st_mtime_ns, one, told.st_size) for name in own if (told := _regular(one := here / name))]
+    return sorted(found)
+
+
+def _is_companion(name: str, there: set[str]) -> bool:
+    return any(name.endswith(end) and name.removesuffix(end) in there for end in (".zst", "-wal", "-shm", "-journal"))
 
 
 def _regular(path: Path) -> os.stat_result | None:
@@ -136,7 +165,7 @@ def _chosen(source: Source, wanted: Format | None) -> Format:
 
 def _sifted(source: Source, wanted: Format | None) -> Format:
     """In a folder a format that was asked for chooses among the files."""
-    if wanted and not wanted.sniff(source.head):
+    if wanted and not wanted.claims(source):
         raise InputError(f"{source.path} is not in the format {wanted.name}", code="unknown_format")
     return wanted or recognised(source)
 
@@ -163,8 +192,10 @@ def _strongest(statuses: list[str]) -> str:
     return max(statuses, key=_RANK.index)
 
 
-class _Intake:
+class Intake:
     """From events to the hippocampus, in batches."""
+
+    report_unknown = False
 
     def __init__(
         self,
@@ -174,54 +205,117 @@ class _Intake:
         *,
         keep_secrets: bool,
         user: str | None,
-        progress: Callable[[int], None] | None,
+        progress: Callable[[int], None] | None = None,
     ) -> None:
         self._hippocampus, self._tally, self._aside = hippocampus, tally, aside
         self._keep_secrets, self._user, self._progress = keep_secrets, user, progress
         self._batch: list[tuple[Item, list[Draft]]] = []
         self._drafts = self._bytes = 0
+        self._format = ""
 
-    def file(self, path: Path, choose: Callable[[Source], Format]) -> None:
-        """One transcript, to its end."""
-        with Source(path, progress=self._progress) as source:
-            if is_blank(source):
-                self._tally.notes.append(f"{path.name} is empty: nothing to import")
-                source.pass_over()
-                return
-            try:
-                chosen = choose(source)
-            except InputError:
-                source.pass_over()
-                raise
-            self._tally.files += 1
-            self._tally.formats[chosen.name] += 1
-            self._read(chosen, source)
+    def file(self, path: Path, wanted: Format | None) -> None:
+        """One file that was named, to its end; what is packed with all its members."""
+        self._open(path, lambda source: _chosen(source, wanted), wanted)
 
-    def _read(self, chosen: Format, source: Source) -> None:
+    def member(self, path: Path, wanted: Format | None) -> None:
+        """One file, or store, of a folder."""
+        if path.is_dir():
+            for source in gathered(path):
+                self._read(_sifted(source, wanted), source)
+            if self._progress:
+                self._progress(stores.size(path))
+        else:
+            self._open(path, lambda source: _sifted(source, wanted), wanted)
+
+    def take(self, events: Iterator[Event], chosen: Format, source: Source) -> bool:
+        """What a reader has for now; whether there may be more of it later."""
+        self._format = chosen.name
         try:
-            for event in chosen.read(source):
+            for event in events:
+                if isinstance(event, Paused):
+                    return True
                 self._event(event, source)
-        except InputError:
+        finally:
             # A file that cannot be read to its end has still brought what came before.
             self._store(source)
-            raise
-        self._store(source)
+        if source.cut_short:
+            self._tally.leave(source.name, f"{source.cut_short}; what came before is imported")
+        return False
+
+    def counted(self, chosen: Format) -> None:
+        """One more file of this format."""
+        self._tally.files += 1
+        self._tally.formats[chosen.name] += 1
+
+    def _open(self, path: Path, choose: Callable[[Source], Format], wanted: Format | None) -> None:
+        with Source(path, progress=self._progress) as source:
+            chosen = None
+            try:
+                if is_blank(source):
+                    self._tally.notes.append(f"{path.name} is empty: nothing to import")
+                elif not is_packed(source):
+                    chosen = choose(source)
+                else:
+                    self._members(source, (lambda one: _sifted(one, wanted)) if is_archive(source) else choose)
+            finally:
+                if chosen is None:
+                    source.pass_over()
+            if chosen:
+                self._read(chosen, source)
+
+    def _members(self, source: Source, choose: Callable[[Source], Format]) -> None:
+        """Every transcript of a packed file. Raises InputError when there is none in it."""
+        before = self._tally.files
+        damage = ""
+        for member in unpacked(source):
+            inside = member.path.is_relative_to(source.path) and member.path != source.path
+            where = f"{source.name}: {member.path.relative_to(source.path)}" if inside else source.name
+            if is_blank(member):
+                damage = damage or member.cut_short
+                self._tally.leave(where, member.cut_short or "it is empty")
+                continue
+            try:
+                chosen = choose(member)
+            except InputError as error:
+                self._tally.leave(where, error.message)
+                continue
+            self._read(chosen, member)
+        damage = source.cut_short or damage
+        if self._tally.files == before:
+            raise damaged(source, damage) if damage else nothing_known(source)
+        if source.cut_short:
+            self._tally.leave(source.name, f"{source.cut_short}; what came before is imported")
+
+    def _read(self, chosen: Format, source: Source) -> None:
+        self.counted(chosen)
+        self.take(chosen.read(source), chosen, source)
 
     def _event(self, event: Event, source: Source) -> None:
         self._tally.read += 1
         if isinstance(event, Skipped):
-            self._tally.skip(event.reason)
+            self._skip(event, source)
         elif isinstance(event, Rejected):
             self._reject(event, source)
-        else:
+        elif isinstance(event, Item):
             self._item(event, source)
+
+    def _skip(self, event: Skipped, source: Source) -> None:
+        self._tally.skip(event.reason)
+        if self.report_unknown and event.reason.startswith(UNKNOWN):
+            self._tally.unknown.update(f"{self._format}: {path}" for path in paths(source, event.at))
 
     def _reject(self, event: Rejected, source: Source) -> None:
         self._aside.put(event, source)
         self._tally.reject(event.at.line, event.reason, source.name)
 
     def _item(self, item: Item, source: Source) -> None:
-        drafts = split(replace(self._masked(item.draft), user=self._user))
+        draft = item.draft
+        content, echoes = fence.strip(draft.content)
+        if echoes and not content.strip():
+            self._tally.skip(ECHO)
+            return
+        draft = self._masked(replace(draft, content=content) if echoes else draft)
+        drafts = split(draft if self._user is None else replace(draft, user=self._user))
         size = sum(len(draft.content) for draft in drafts)
         if self._batch and (self._drafts + len(drafts) > MAX_DRAFTS or self._bytes + size > MAX_BYTES):
             self._store(source)

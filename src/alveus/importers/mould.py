@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from alveus.importers.base import Item, Skipped, Span
-from alveus.importers.facts import Blob, Facts, clean, event_time, small
+from alveus.importers.facts import Blob, Facts, clean, event_time, small, without_data
 from alveus.journal.record import Draft, Kind, Source
 
 
@@ -47,13 +47,14 @@ class Mould:
         """The item of a piece; a skip when the piece is one, or when there is nothing in it."""
         if piece.skip or not piece.content.strip():
             return Skipped(reason=piece.skip or "empty text", at=self.at)
-        content = clean(piece.content)
+        text, inside = without_data(piece.content)
+        content = clean(text)
         moment = event_time(self.time)
         known = {
             **self.facts,
             **piece.facts,
-            "blob": [one.as_json() for one in piece.blobs],
-            "repaired": "lone surrogate" if content != piece.content else None,
+            "blob": [one.as_json() for one in (*piece.blobs, *inside)],
+            "repaired": "lone surrogate" if content != text else None,
             "source_time": self.time if moment is None else None,
         }
         draft = Draft(

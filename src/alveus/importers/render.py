@@ -86,6 +86,8 @@ _PARTS: Final[Mapping[str, Callable[[Facts], Rendered]]] = {
     "text": _words,
     "input_text": _words,
     "output_text": _words,
+    "summary_text": _words,
+    "reasoning_text": _words,
     "refusal": _words,
     "image": _source,
     "document": _source,
@@ -96,4 +98,4 @@ _PARTS: Final[Mapping[str, Callable[[Facts], Rendered]]] = {
     "input_file": _file,
     "tool_reference": _tool,
 }
-PICTURES: Final = frozenset(_PARTS) - {"text", "input_text", "output_text", "refusal", "tool_reference"}
+PICTURES: Final = frozenset(name for name, part in _PARTS.items() if part not in (_words, _tool))

@@ -36,8 +36,9 @@ class ImportReport:
 
     `rejected` holds the first hundred and `rejected_count` all of them; they lie whole in `rejects_file`. `skipped` is
     by reason, `masked` by kind of secret, `formats` by the files of each, `unread` the first hundred files of a folder
-    that were not read. `notes` are sentences for people, such as that a file was empty. A report cannot be built with
-    numbers that do not add up.
+    that were not read. `notes` are sentences for people, such as that a file was empty. `unknown` counts, where it was
+    asked for, the key paths of what no table knows, without a word of content. A report cannot be built with numbers
+    that do not add up.
     """
 
     read: int = 0
@@ -54,6 +55,7 @@ class ImportReport:
     unread: tuple[Unread, ...] = ()
     unread_count: int = 0
     notes: tuple[str, ...] = ()
+    unknown: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         told = self.stored + self.known + self.revised + sum(self.skipped.values()) + self.rejected_count
@@ -73,6 +75,7 @@ class Tally:
         self.rejected: list[BadLine] = []
         self.unread: list[Unread] = []
         self.notes: list[str] = []
+        self.unknown: Counter[str] = Counter()
 
     def skip(self, reason: str) -> None:
         """One item left out. A source that invents a type a line cannot make the table grow without end."""
@@ -108,4 +111,5 @@ class Tally:
             unread=tuple(self.unread),
             unread_count=self.unread_count,
             notes=tuple(self.notes),
+            unknown=dict(self.unknown.most_common()),
         )

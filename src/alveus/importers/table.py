@@ -5,23 +5,81 @@ The order decides where two formats resemble each other: the one with the strict
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 from typing import Final
 
 from alveus.errors import InputError
-from alveus.importers import claude_code, openai_chat
+from alveus.importers import (
+    aider,
+    antigravity,
+    atif,
+    atof,
+    chatgpt,
+    claude_ai,
+    claude_code,
+    codex,
+    copilot,
+    cursor,
+    gemini,
+    grok,
+    hermes,
+    inspect_ai,
+    kimi,
+    langchain,
+    langgraph,
+    letta,
+    mem0,
+    openai_chat,
+    openclaw,
+    opencode,
+    pi,
+    pydantic_ai,
+    qwen,
+    sharegpt,
+    workspace,
+)
 from alveus.importers.base import Format
+from alveus.importers.opening import is_packed, unpacked
 from alveus.importers.source import Source
 
-FORMATS: Final = (claude_code.FORMAT, openai_chat.FORMAT)
+FORMATS: Final[tuple[Format, ...]] = tuple(
+    one.FORMAT
+    for one in (
+        qwen,
+        claude_code,
+        codex,
+        gemini,
+        antigravity,
+        copilot,
+        kimi,
+        openclaw,
+        pi,
+        workspace,
+        opencode,
+        hermes,
+        atof,
+        atif,
+        letta,
+        inspect_ai,
+        chatgpt,
+        claude_ai,
+        grok,
+        mem0,
+        langgraph,
+        langchain,
+        pydantic_ai,
+        sharegpt,
+        cursor,
+        openai_chat,
+        aider,
+    )
+)
 
 _KNOWN: Final = "Known formats: " + "; ".join(f"{one.name} ({one.title})" for one in FORMATS) + "."
 _MAGIC: Final = (
     (b"\x1f\x8b", "is compressed with gzip", "Decompress it first."),
-    (b"\x28\xb5\x2f\xfd", "is compressed with zstd", "Decompress it first."),
-    (b"PK\x03\x04", "is a zip archive", "Unpack it first."),
-    (b"SQLite format 3\0", "is a SQLite database", "Export the conversation as JSON first."),
     (b"\xff\xfe", "is UTF-16 text", "Convert it to UTF-8 first."),
     (b"\xfe\xff", "is UTF-16 text", "Convert it to UTF-8 first."),
 )
@@ -37,21 +95,43 @@ def named(name: str) -> Format:
 
 
 def detect(path: Path | str) -> Format:
-    """The format of a file, by its beginning. Raises InputError when it is binary, or no format knows it."""
+    """The format of a file, by its beginning. Raises InputError when it is binary, or no format knows it.
+
+    Of a packed file it is the format of the first member that has one.
+    """
     with Source(Path(path)) as source:
-        return recognised(source)
+        if not is_packed(source):
+            return recognised(source)
+        for member in unpacked(source):
+            with contextlib.suppress(InputError):
+                return recognised(member)
+        raise nothing_known(source)
 
 
 def recognised(source: Source) -> Format:
     """The same for a source that is open."""
     for one in FORMATS:
-        if one.sniff(source.head):
+        if one.claims(source):
             return one
     refuse_binary(source)
-    raise InputError(
+    raise nothing_known(source)
+
+
+def nothing_known(source: Source) -> InputError:
+    """What is to be said of a file that no format knows."""
+    return InputError(
         f"{source.path} is in no format that is known here",
         code="unknown_format",
         hint=f"{_KNOWN} Name one with --format when the file is damaged at its beginning.",
+    )
+
+
+def damaged(source: Source, why: str) -> InputError:
+    """What is to be said of a packed file of which nothing could be read."""
+    return InputError(
+        f"nothing in {source.path} can be read: {why}",
+        code="binary_file",
+        hint="Copy it again from where it came from.",
     )
 
 
