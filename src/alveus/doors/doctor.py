@@ -305,11 +305,119 @@ def _aside(place: Place, name: str) -> Iterator[Finding]:
         yield _ok(name, "nothing was set aside")
 
 
+def _ledger(place: Place, name: str) -> Iterator[Finding]:
+    """Whether every receipt is whole, and the names in them are stored as they are asked to be."""
+    from alveus.doors.health import ledger_of
+    from alveus.store.ledger import LedgerState
+
+    if not place.begun:
+        return
+    with ledger_of(place.settings) as ledger:
+        verdict, note = ledger.verify(), ledger.unlike_asked()
+    fault = verdict.fault
+    if verdict.state is LedgerState.BROKEN and fault is not None:
+        mend = "restore receipts.jsonl from a backup, or move it away: another is begun, and the past is uncertain"
+        yield _bad(name, f"{fault.code} at line {fault.line}: {fault.detail}", mend)
+    elif verdict.state is LedgerState.TORN:
+        yield _warn(name, "a crash left half a line at its end", "the next command that writes sets it aside")
+    elif note:
+        yield _warn(name, note, "move receipts.jsonl away and run `alveus rebuild`, or unset ALVEUS_SCOPES")
+    else:
+        yield _ok(name, f"{plural(verdict.size, 'receipt')}, all whole" if verdict.size else "no receipts yet")
+
+
 def _derived(place: Place, name: str) -> Iterator[Finding]:
     if not place.begun:
         return
     there = (place.layout.folder / "stream.idx").exists()
     yield _ok(name, "the index is there" if there else "no index yet; it is made by itself")
+
+
+# The agents around it
+
+
+def _agents(_place: Place, name: str) -> Iterator[Finding]:
+    from alveus.doors.hook.around import agents
+
+    found = [one.title if one.program else f"{one.title} (its folder only)" for one in agents()]
+    yield _ok(name, ", ".join(found) if found else "none that is known here")
+
+
+def _hooks(place: Place, name: str) -> Iterator[Finding]:
+    """Which hooks are at work in the agents that are here, and what failed in them."""
+    from alveus.doors.hook import place as places
+    from alveus.doors.hook import trouble
+    from alveus.doors.hook.around import agents
+    from alveus.doors.hook.settings import HARNESSES
+    from alveus.doors.hooks import looked_at, waiting
+
+    here = {one.title for one in agents()}
+    for one in looked_at(place.settings):
+        title = HARNESSES[one.harness].title
+        if one.active:
+            yield _ok(name, f"{title}: at work, {plural(len(one.events), 'event')} in {one.settings}")
+        elif one.events and one.trouble:
+            yield _warn(name, f"{title}: {one.trouble} ({one.settings})", one.mend)
+        elif one.events:
+            yield _warn(name, f"{title}: {', '.join(one.missing)} not hooked in {one.settings}", one.mend)
+        elif title in here:
+            found = one.trouble or f"{title} is here and remembers nothing: no hooks of ours in {one.settings}"
+            yield _warn(name, found, one.mend)
+    home = str(place.home)
+    failed = trouble.sentence(places.hooks_of(home))
+    if failed:
+        yield _warn(name, failed, f"look at {Path(places.hooks_of(home)) / trouble.LOG}")
+    if waits := waiting(home):
+        mend = "the next event of a session takes them in, or `alveus hooks backfill`"
+        yield _ok(name, f"{waits:,} bytes of events are not in the journal yet; {mend}")
+
+
+def _transcripts(place: Place, name: str) -> Iterator[Finding]:
+    """What Claude Code is going to delete, and what of it is in no journal."""
+    from alveus.doors.hook.around import cleanup_days, days_left, not_imported, transcripts
+
+    found = transcripts()
+    if not found:
+        return
+    days, where = cleanup_days()
+    said = f"cleanupPeriodDays in {where}" if where else "its default; cleanupPeriodDays is not set"
+    rule = f"Claude Code deletes a transcript {plural(days, 'day')} after its last change ({said})"
+    missing = not_imported(place.home, found)
+    if not missing:
+        yield _ok(name, f"{plural(len(found), 'transcript')}, all imported; {rule}")
+        return
+    size = sum(one.size for one in missing) / (1 << 20)
+    soonest = days_left(missing[0], days)
+    when = "at its next start" if soonest <= 0 else f"in {plural(int(soonest) + 1, 'day')}"
+    count = f"{len(missing):,} of {plural(len(found), 'transcript')} ({size:,.1f} MiB)"
+    yield _warn(
+        name,
+        f"{count} not imported; the oldest goes {when}. {rule}",
+        "`alveus hooks backfill` imports each into its project's memory; to keep them longer, set cleanupPeriodDays",
+    )
+
+
+def _kernels(place: Place, name: str) -> Iterator[Finding]:
+    """Whether the kernels serve, and are what was recorded of them."""
+    if not place.begun:
+        return
+    if not os.path.lexists(place.layout.folder / "kernels"):
+        yield _ok(name, "none yet; `alveus compile` makes them")
+        return
+    with place.settings.open() as memory:
+        try:
+            kernels = memory.kernels()
+        except AlveusError as error:
+            yield _bad(name, error.message, error.hint)
+            return
+        changed = [one for one in memory.check_identity().files if one.state.value != "recorded"]
+        due = memory.digest_status().due
+    for one in changed:
+        yield _warn(name, f"{one.path} is {one.state}, not what was recorded", "`alveus identity check` says more")
+    if due:
+        yield _warn(name, "the journal outgrew them", "`alveus digest`; `alveus digest --watch` does it by itself")
+    if not changed and not due:
+        yield _ok(name, f"version {kernels.version}, {plural(len(kernels.standing()), 'rule')}, as recorded")
 
 
 CHECKS: Final[tuple[tuple[str, Check], ...]] = (
@@ -324,8 +432,13 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("head", _head),
     ("lock", _lock),
     ("set aside", _aside),
+    ("ledger", _ledger),
     ("derived", _derived),
+    ("kernels", _kernels),
     ("clock", _clock),
+    ("agents", _agents),
+    ("hooks", _hooks),
+    ("transcripts", _transcripts),
 )
 
 
