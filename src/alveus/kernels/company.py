@@ -1,0 +1,156 @@
+"""Every fragment that was heard, with its company: what says the like in other sessions, and in the canon."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from alveus.journal.record import Source
+from alveus.kernels import examples, score
+from alveus.kernels.fragment import Fragment
+from alveus.kernels.hearing import Heard
+from alveus.kernels.kinds import by_grammar, by_meaning, odds
+from alveus.kernels.tone import AT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from alveus.kernels.score import Scores, Vectors
+
+Encode = Callable[[Sequence[str]], "NDArray[np.float32]"]
+"""Texts (n, at most 2,000 characters each) to float32 [n, dims], rows of length 1."""
+
+Judge = Callable[[str, str, float], float]
+"""Earlier and later text, and the cosine of their meanings, to how far they contradict each other, 0 to 1."""
+
+CANON: Final = 0.45
+"""A line of the canon supports a fragment from this cosine of intents, where unrelated ones are at 0."""
+
+SAME: Final = 0.60
+"""Two statements are nearly one from this cosine: they deny each other, or the later one says the earlier again."""
+
+_USUAL: Final = 0.32
+"""The median of the best links in the development archives: in a denser archive all such cosines grow with it."""
+
+_AGAIN: Final = 0.90
+"""What is as near as this is the same line again, and says nothing of how dense an archive is."""
+
+_DENSEST: Final = 1.5
+"""The most by which the cosines grow."""
+
+_SHORT: Final = 10
+"""A fragment of fewer words leans on the message before it."""
+
+_LEAN: Final = 0.5
+"""What the terms of the message before weigh in it."""
+
+_TILE: Final = 256
+
+_DECIMALS: Final = 4
+"""Of a vector: the same text in another batch differs behind them."""
+
+
+class Field:
+    """Candidates as arrays, in order; the canon's lines behind them."""
+
+    def __init__(
+        self, heard: Heard, lines: Sequence[str], rows: Vectors, canon: Vectors, *, kinds: Scores, scale: str
+    ) -> None:
+        self.fragments = heard.fragments
+        self._of = scale
+        self.tones = heard.tones
+        self.likeness = heard.likeness
+        self.recorded = heard.recorded
+        self.rows = rows
+        self.kinds = kinds
+        names = {name: at for at, name in enumerate(dict.fromkeys(_session(one) for one in heard.fragments))}
+        self.session = np.array([names[_session(one)] for one in heard.fragments], dtype=np.int64)
+        self.user = np.array([one.src is Source.USER for one in heard.fragments], dtype=bool)
+        self.whole = np.array([one.whole for one in heard.fragments], dtype=np.int64)
+        everything = np.vstack([rows, canon]) if len(canon) else rows
+        like = np.r_[self.likeness, np.ones(len(canon))]
+        session = np.r_[self.session, np.full(len(canon), len(names), dtype=np.int64)]
+        support, nearest = score.company(everything, like, session)
+        if not len(canon) and len(rows):
+            # The best-supported statements are the canon: what agrees with them has all of their weight.
+            best = score.calibrated(self.likeness * support, scale) >= score.THRESHOLD
+            support, nearest = score.company(rows, np.where(best, 1.0, self.likeness), session)
+        self.raw = self.likeness * support[: len(rows)]
+        self.score = score.calibrated(self.raw, self._of)
+        self.lines = list(lines)
+        apart = nearest[: len(rows)][nearest[: len(rows)] < _AGAIN]
+        usual = float(np.median(apart)) if len(apart) else 0.0
+        self.scale = min(max(1.0, usual / _USUAL), _DENSEST)
+        self.canon = (rows @ canon.T) if len(canon) else np.zeros((len(rows), 0), dtype=np.float32)
+        self.messages: dict[int, list[int]] = defaultdict(list)
+        for at, whole in enumerate(self.whole):
+            self.messages[int(whole)].append(at)
+
+    def __len__(self) -> int:
+        return len(self.fragments)
+
+    @staticmethod
+    def of(heard: Heard, lines: Sequence[str], encode: Encode | None, embedder_id: str) -> Field:
+        """Embed what was heard, the canon and the examples, and find the company of each."""
+        texts = [one.text for one in heard.fragments]
+        lean = [one.before if len(one.said.split()) < _SHORT else "" for one in heard.fragments]
+        words = score.words_of([*(one.said for one in heard.fragments), *lines, *lean], len(texts))
+        words, before = words[: len(texts) + len(lines)], words[len(texts) + len(lines) :]
+        words[: len(texts)] = score.unit(words[: len(texts)] + _LEAN * before)
+        meaning = None
+        learnt = None
+        if encode is not None:
+            shown = [text for some in examples.BY_KIND for text in some]
+            vectors = np.asarray(encode([*shown, *texts, *lines]), dtype=np.float32)
+            vectors = score.centred(np.round(vectors, _DECIMALS), vectors[: len(shown)].mean(axis=0))
+            learnt = by_meaning(vectors[: len(shown)], vectors[len(shown) : len(shown) + len(texts)])
+            meaning = vectors[len(shown) :]
+        rows = score.intents(meaning, words)
+        kinds = odds(by_grammar(heard.tones) + (learnt if learnt is not None else 0.0))
+        return Field(
+            heard,
+            lines,
+            rows[: len(texts)],
+            rows[len(texts) :],
+            kinds=kinds,
+            scale=embedder_id if encode is not None else score.WORDS,
+        )
+
+    def contradict(self, judge: Judge) -> None:
+        """Weigh what agrees by how far the canon, and what was said later and is as well supported, deny it."""
+        denied = np.zeros(len(self))
+        revising = self.user & (self.tones[:, AT["revise"]] > 0)
+        agreeing = np.flatnonzero(self.score >= score.THRESHOLD)
+        for low in range(0, len(agreeing), _TILE):  # row by row the whole field would be read for each
+            some = agreeing[low : low + _TILE]
+            for at, cosines in zip(map(int, some), self.rows[some] @ self.rows.T, strict=True):
+                text = self.fragments[at].said
+                if self.canon.shape[1] and not revising[at]:
+                    line = int(self.canon[at].argmax())
+                    if self.canon[at, line] >= SAME * self.scale:
+                        denied[at] = judge(self.lines[line], text, float(self.canon[at, line]))
+                later = cosines[at + 1 :]
+                later[~self.user[at + 1 :] | (self.raw[at + 1 :] < self.raw[at])] = 0.0
+                other = int(later.argmax()) if len(later) else 0
+                if len(later) and later[other] >= SAME * self.scale:
+                    denied[at] = max(denied[at], judge(text, self.fragments[at + 1 + other].said, float(later[other])))
+        self.raw = self.raw * (1.0 - denied)
+        self.score = score.calibrated(self.raw, self._of)
+
+    def by_canon(self, at: int) -> bool:
+        """Whether a line of the canon supports a fragment."""
+        return bool(self.canon.shape[1]) and float(self.canon[at].max()) >= CANON * self.scale
+
+    def links(self, ones: NDArray[np.int64]) -> Vectors:
+        """The links of some rows to all: clamped cosine times tone, 0 within a session."""
+        found = np.maximum(self.rows[ones] @ self.rows.T, 0.0) * self.likeness.astype(np.float32)
+        found[self.session[ones][:, None] == self.session[None, :]] = 0.0
+        return np.asarray(found, dtype=np.float32)
+
+
+def _session(one: Fragment) -> str:
+    """The session of a fragment; what has none stands for its day."""
+    return one.session or f"\0{int(one.time // 86_400)}"

@@ -1,0 +1,166 @@
+"""How well a fragment agrees with its company: spec/kernels.md, section 1, point 3.
+
+`score = cos(tone) · cos(intent) · (1 − contradiction)`, each clamped at 0. The company of a fragment is what supports
+it elsewhere: in other sessions, and in the canon. What the product means differs by embedder and by archive; its scale
+is therefore a fragment's place among the others of its archive. docs/explanation/kernels.md shows the curve.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from hashlib import blake2b
+from math import log
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from alveus.kernels.tone import REGISTERS
+from alveus.language.terms import detect, index_terms
+from alveus.language.tongues import stop_words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+    Scores = NDArray[np.float64]
+
+THRESHOLD: Final = 0.92
+"""The seed's threshold, on the calibrated scale: fragments of a lower score make no kernel."""
+
+WEIGHTS: Final = {
+    "order": 0.5,
+    "ban": 0.5,
+    "must": 0.25,
+    "forbid": 0.35,
+    "habit": 0.35,
+    "rule": 0.35,
+    "when": 0.35,
+    "want": 0.2,
+    "why": 0.25,
+    "decide": 0.25,
+    "revise": 0.25,
+    "recall": 0.6,
+    "self": 0.5,
+    "hypothetical": -0.5,
+    "joke": -1.0,
+    "report_speech": -0.5,
+    "ask": -0.4,
+    "negated": 0.5,
+}
+"""The tone of a rule: what each register says for it, chosen on the development archives and rounded."""
+
+_USER: Final = 0.5
+_BIAS: Final = 1.0
+_MOST: Final = 2
+"""Marks of one register that count: a third adds nothing."""
+
+_LASTING: Final = ("habit", "rule", "recall", "revise")
+_ONCE: Final = 0.5
+"""What is said for today, and not for longer, says little for a rule."""
+
+TERM_DIMS: Final = 512
+_TILE: Final = 1_024
+
+WORDS: Final = "words"
+"""The scale where there is no embedder."""
+
+_PLACES: Final = (0.0, 0.5, 0.75, 0.85, 0.92, 0.96, 1.0)
+REFERENCES: Final = {
+    "use-multilingual-3": (0.0, 0.07, 0.107, 0.137, 0.178, 0.24, 0.5),
+    WORDS: (0.0, 0.08, 0.12, 0.15, 0.19, 0.245, 0.53),
+}
+"""By embedder: the products that stand at these quantiles in the development archives."""
+
+_REFERENCE_SIZE: Final = 200
+"""What the reference weighs beside an archive's own fragments: a small archive has no distribution of its own."""
+
+
+def likeness(tones: NDArray[np.int64], user: NDArray[np.bool_]) -> Scores:
+    """How like the tones [n, registers] are to the tone of a rule: the clamped cosine, 0 to 1, on a logistic scale."""
+    weights = np.array([WEIGHTS.get(name, 0.0) for name in REGISTERS])
+    marked = np.minimum(tones, _MOST) @ weights + _USER * user
+    lasting = (tones[:, [REGISTERS.index(name) for name in _LASTING]] > 0).any(axis=1)
+    marked -= _ONCE * ((tones[:, REGISTERS.index("once")] > 0) & ~lasting)
+    given: Scores = 1.0 / (1.0 + np.exp(_BIAS - marked))
+    return given
+
+
+def unit(rows: Vectors) -> Vectors:
+    """Rows of length 1; a row of zeros stays one."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    given: Vectors = (rows / np.maximum(lengths, 1e-9)).astype(np.float32)
+    return given
+
+
+def centred(rows: Vectors, mean: Vectors) -> Vectors:
+    """Without what all texts of an embedder have in common, so that unrelated ones are at 0 whatever the embedder."""
+    return unit(rows - mean)
+
+
+def words_of(texts: Sequence[str], own: int) -> Vectors:
+    """Stemmed terms by their idf among the first `own` texts, hashed into unit rows [n, 512]; zeros for no term."""
+    terms = [_terms(text) for text in texts]
+    frequency = Counter(term for some in terms[:own] for term in set(some))
+    rows = np.zeros((len(terms), TERM_DIMS), dtype=np.float32)
+    known: dict[str, tuple[int, float]] = {}
+    for number, some in enumerate(terms):
+        for term, count in Counter(some).items():
+            if term not in known:
+                digest = int.from_bytes(blake2b(term.encode("utf-8", "replace"), digest_size=8).digest())
+                idf = log((own + 1) / (frequency[term] + 0.5))
+                known[term] = (digest % TERM_DIMS, idf if digest >> 63 else -idf)
+            place, weight = known[term]
+            rows[number, place] += weight * count
+    return unit(rows)
+
+
+def _terms(text: str) -> list[str]:
+    code = detect(text)
+    stops = stop_words(code)
+    return [term for term in index_terms(text, code) if term not in stops]
+
+
+def intents(meaning: Vectors | None, words: Vectors) -> Vectors:
+    """Intent vectors of length 1: the sentence embedding with the terms beside it, of equal weight."""
+    return unit(words if meaning is None else np.hstack([meaning, words]).astype(np.float32))
+
+
+def company(rows: Vectors, tone: Scores, session: NDArray[np.int64], sessions: int = 2) -> tuple[Scores, Scores]:
+    """For each row the mean of its best links to so many other sessions, and the cosine of the very best.
+
+    A link is the cosine of the intents, clamped at 0, times the tone of what it leads to.
+    """
+    order = np.argsort(session, kind="stable")
+    others, weight = rows[order], tone[order].astype(np.float32)
+    starts = np.flatnonzero(np.r_[True, np.diff(session[order]) != 0])
+    names = session[order][starts]
+    found, nearest = np.zeros(len(rows)), np.zeros(len(rows))
+    kept = min(sessions, len(names))
+    for low in range(0, len(rows), _TILE):
+        same = session[low : low + _TILE][:, None] == names[None, :]
+        cosines = np.maximum(rows[low : low + _TILE] @ others.T, 0.0)
+        best = np.maximum.reduceat(cosines, starts, axis=1)
+        best[same] = 0.0
+        nearest[low : low + _TILE] = best.max(axis=1)
+        best = np.maximum.reduceat(cosines * weight, starts, axis=1)
+        best[same] = 0.0
+        top = np.partition(best, best.shape[1] - kept, axis=1)[:, -kept:]
+        found[low : low + _TILE] = np.sort(top, axis=1).sum(axis=1) / sessions
+    return found, nearest
+
+
+def calibrated(raw: Scores, embedder_id: str) -> Scores:
+    """The place of each score among all of its archive and the reference, 0 to 1: where the threshold stands.
+
+    An embedder that was not measured is taken to be like the default one: what all texts have in common was taken out.
+    """
+    scores = REFERENCES.get(embedder_id.partition("@")[0], REFERENCES["use-multilingual-3"])
+    grid = np.interp((np.arange(_REFERENCE_SIZE) + 0.5) / _REFERENCE_SIZE, _PLACES, scores)
+    everything = np.sort(np.concatenate([np.round(raw, _DIGITS), grid]))
+    given: Scores = np.searchsorted(everything, np.round(raw, _DIGITS), "left") / len(everything)
+    return given
+
+
+_DIGITS: Final = 5
+"""Of a product: what differs behind them is the order of a sum."""

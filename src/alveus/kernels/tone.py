@@ -1,0 +1,145 @@
+"""The tone of a fragment: in which registers it speaks. Spec/kernels.md, section 1, point 2.
+
+Surface style does not tell a rule from chatter; register does. A register is told by the grammar of the language:
+its cues are data (`words_en`, `words_ru`), matched by stems in one pass. Of another language nothing is told.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from itertools import chain, pairwise
+from typing import Final, NamedTuple
+
+from alveus.kernels import words_en, words_ru
+from alveus.kernels.phrases import ANY, Phrases
+from alveus.language.tongues import stems
+
+REGISTERS: Final = (
+    "order",
+    "ban",
+    "must",
+    "forbid",
+    "habit",
+    "rule",
+    "when",
+    "want",
+    "why",
+    "decide",
+    "revise",
+    "shift",
+    "recall",
+    "self",
+    "once",
+    "report",
+    "hypothetical",
+    "joke",
+    "report_speech",
+    "ask",
+    "negated",
+)
+"""What a tone is made of, in the order of its vector."""
+
+AT: Final = {name: number for number, name in enumerate(REGISTERS)}
+"""The place of each register."""
+
+EXACT: Final = frozenset({"hypothetical", "joke", "report_speech", "revise"})
+"""Registers whose cues are forms, not stems: a person or a mood is what tells them."""
+
+WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_MODULES: Final = {"en": words_en, "ru": words_ru}
+
+
+class _Grammar(NamedTuple):
+    """The cues of one language. `stemmed` are by stems, `exactly` by forms; `ours` are endings of what we do."""
+
+    stemmed: Phrases
+    exactly: Phrases
+    negators: frozenset[str]
+    orders: frozenset[str]
+    openers: frozenset[str]
+    refusals: tuple[tuple[str, ...], ...]
+    endings: tuple[str, ...]
+    ours: tuple[str, ...]
+    first: frozenset[str]
+
+
+def folded(word: str) -> str:
+    """A word as it is looked up: in lower case, with one apostrophe and without ё."""
+    return word.lower().replace("’", "'").replace("ё", "е")
+
+
+@lru_cache(1 << 16)
+def stem(word: str, code: str) -> str:
+    """The stem of a folded word."""
+    return stems(word, code)[0]
+
+
+@cache
+def _grammar(code: str) -> _Grammar:
+    data = _MODULES[code]
+    cues = [(name, folded(phrase).split()) for name, text in data.REGISTERS.items() for phrase in text.split(",")]
+    return _Grammar(
+        stemmed=Phrases(
+            (name, [one if one == ANY else stem(one, code) for one in words])
+            for name, words in cues
+            if name not in EXACT
+        ),
+        exactly=Phrases((name, words) for name, words in cues if name in EXACT),
+        negators=frozenset(data.NEGATORS.split()),
+        orders=frozenset(data.IMPERATIVES.split()),
+        openers=frozenset(data.OPENERS.split()),
+        refusals=tuple(tuple(phrase.split()) for phrase in data.REFUSALS.split(",")),
+        endings=tuple(data.IMPERATIVE_ENDINGS.split()),
+        ours=tuple(data.WE_ENDINGS.split()),
+        first=frozenset(data.FIRST_PERSON.split()),
+    )
+
+
+def tone(text: str, code: str) -> tuple[int, ...]:
+    """How often each register is marked in a text of that language, in the order of `REGISTERS`."""
+    counts = [0] * len(REGISTERS)
+    if code not in _MODULES:
+        return tuple(counts)
+    grammar = _grammar(code)
+    clauses = [WORD.findall(clause) for clause in _CLAUSE.split(folded(text))]
+    words = list(chain.from_iterable(clauses))
+    for name in grammar.stemmed.names([stem(one, code) for one in words]):
+        counts[AT[name]] += 1
+    for found in grammar.exactly.found(words):
+        # What I said myself is no report of what others say.
+        if found.name != "report_speech" or not grammar.first & set(words[max(0, found.at - 2) : found.at]):
+            counts[AT[found.name]] += 1
+    counts[AT["negated"]] = len(list(filter(grammar.negators.__contains__, words)))
+    for clause in clauses:
+        if register := _order(clause, grammar):
+            counts[AT[register]] += 1
+    if grammar.ours:
+        counts[AT["ban"]] += sum(one == "не" and _is_ours(two, grammar) for one, two in pairwise(words))
+    counts[AT["ask"]] = int(text.rstrip(_CLOSING).endswith("?"))
+    return tuple(counts)
+
+
+_CLAUSE: Final = re.compile(r"[,;:—–(]\s*|\s-\s")
+_CLOSING: Final = "\"'»”) "
+_SHORT: Final = 4
+
+
+def _order(words: list[str], grammar: _Grammar) -> str:
+    """Whether a clause orders or bans something: an imperative where it begins, after what may stand before one."""
+    at = 0
+    while at < len(words) and words[at] in grammar.openers:
+        at += 1
+    refused = next((phrase for phrase in grammar.refusals if tuple(words[at : at + len(phrase)]) == phrase), ())
+    at += len(refused)
+    if at >= len(words):
+        return ""
+    ordered = words[at] in grammar.orders or (bool(grammar.endings) and words[at].endswith(grammar.endings))
+    if refused:
+        # In English whatever follows "don't" at the beginning is an imperative; in Russian "не" denies all sorts.
+        return "ban" if ordered or not grammar.ours else ""
+    return "order" if ordered else ""
+
+
+def _is_ours(word: str, grammar: _Grammar) -> bool:
+    return len(word) > _SHORT and word.endswith(grammar.ours)
