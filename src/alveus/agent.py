@@ -24,17 +24,17 @@ from weakref import WeakSet
 from alveus.clock import Clock, Ticker
 from alveus.drafts import account_of, check_draft, item_of, opening_of_chain
 from alveus.errors import AlveusError, InputError, JournalError, NotFound, StoreError, StoreUncertain
-from alveus.journal.chain import opening_of
-from alveus.journal.record import DURABLE_KINDS, Draft, Kind, Profile, SignedRecord, Source
-from alveus.journal.seal import Checked, digest, seal
-from alveus.novelty import CACHE_SIZE, Embedder, EmbeddingNovelty, NoveltyJudge, Prepared, Trial, WordsNovelty
+from alveus.journal.chain import Link, opening_of
+from alveus.journal.record import DURABLE_KINDS, Draft, Kind, Novelty, Profile, SignedRecord, Source
+from alveus.journal.seal import Checked, Sealed, digest, seal
+from alveus.novelty import CACHE_SIZE, Embedder, EmbeddingNovelty, NoveltyJudge, Prepared, Trial, WordsNovelty, words
 from alveus.store import snapshot
 from alveus.store.creation import agents_locked, archives
 from alveus.store.files import Files, create, exists, sync_folder
 from alveus.store.keys import new_key
 from alveus.store.layout import Layout
 from alveus.store.log import Moved, Turn
-from alveus.store.origins import Origins, digest_of
+from alveus.store.origins import Item, Origins, digest_of
 from alveus.store.past import Past, checked_at, content_of, line_of, place_of
 from alveus.store.stream import Batch, Stream, Torn, beside, torn_files
 from alveus.store.succession import closed_chain, finish_succession, load_keys, predecessors
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from alveus.store.search import Search
 
 _UNASKED: Final[Any] = object()
-SNAPSHOT_RECORDS: Final = 4096
+SNAPSHOT_RECORDS: Final = 8192
 SNAPSHOT_AT_CLOSE: Final = 256
 _INDEXED_AT_CLOSE: Final = 4096
 _GATHER_SECONDS: Final = 0.00005
@@ -54,7 +54,7 @@ _MADE: Final = 8192
 """Vectors of contents that were judged by them, kept until recall wants them too."""
 _OF_ONE: Final = (InputError, JournalError)
 """Errors that speak of one request, and not of the disk or the lock that all share."""
-RELOADS: Final = 5
+RELOADS: Final = 20
 """Times that everything is opened again when another process replaces the files in between."""
 _PASSING: Final = frozenset({"stream_missing", "wrong_key", "bad_head", "head_missing", "key_missing", "fork_of_head"})
 """What a reader may meet for a moment while another process changes the key."""
@@ -123,19 +123,19 @@ class Agent:
             raise
 
     def _begin(self) -> None:
-        for _ in range(RELOADS):
+        for tries in range(1, RELOADS + 1):
             try:
                 self._open_all()
             except Moved:
                 continue
             except (JournalError, NotFound) as error:
-                if error.code not in _PASSING:
+                if error.code not in _PASSING or tries == RELOADS:
                     raise
                 # Another process may be moving these files: it holds the home's lock until they fit together again.
                 with agents_locked(self.files, self.layout, self.options.timeout):
                     pass
-                self._open_all()
-            return
+            else:
+                return
         raise StoreError("the journal is being replaced again and again", code="moved", hint="look who writes there")
 
     def _open_all(self) -> None:
@@ -235,6 +235,8 @@ class Agent:
     def _index_some(self) -> None:
         """Index what is not indexed yet, if that takes less than a second: readers cannot write it down."""
         size = sum(stream.link.size for stream in self.streams())
+        if size > _INDEXED_AT_CLOSE and self._search is None and not (self.layout.folder / "recall.db").exists():
+            return  # spared the stemmers and word lists that come with opening it
         if size - self.search().count() <= _INDEXED_AT_CLOSE:
             self.search().catch_up(self.streams())
 
@@ -248,6 +250,87 @@ class Agent:
         for draft in drafts:
             check_draft(draft)
         return self._append(drafts, durable=durable, force_clock=force_clock)
+
+    def record(self, draft: Draft, *, durable: bool = False, force_clock: bool = False) -> SignedRecord:
+        """As `append` of one draft, for most of which there is a short way; the record that holds it."""
+        check_draft(draft)
+        durable = durable or draft.kind in DURABLE_KINDS
+        made = self._record_usual(draft, durable=durable, force_clock=force_clock)
+        return made or self._append((draft,), durable=durable, force_clock=force_clock)[0].record
+
+    def _record_usual(self, draft: Draft, *, durable: bool, force_clock: bool) -> SignedRecord | None:
+        """One record, alone, judged by words, of no known source; None where it is anything else: nothing was done.
+
+        What `_append` does for such a record, without what several drafts, threads and an embedder need.
+        """
+        stream, writing = self.stream, self._writing
+        if draft.origin is not None or self._to_embed or self.judge.embedding is not None:
+            return None
+        if stream.refused or (durable and not stream.log.is_idle()):
+            return None
+        try:
+            if not writing.acquire(blocking=False):
+                return None  # another thread is at it: what comes meanwhile is written together
+            stream = self.stream
+            made = self._write_usual(stream, draft, force_clock=force_clock)
+        finally:  # an interrupt can come as soon as it is taken
+            if writing._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001  (as `Condition` asks it)
+                writing.release()
+        if made is not None and made.hc is not None:
+            stream.settle(made.hc.seq + 1, durable=durable)
+            self._save_sometimes()
+        return made
+
+    def _write_usual(self, stream: Stream, draft: Draft, *, force_clock: bool) -> SignedRecord | None:
+        log, state = stream.log, self.judge.words
+        log.lock()
+        try:
+            link = stream.link
+            if not link.size or link.closing is not None or stream.refused or stream.torn or self._torn:
+                return None
+            found = words(draft.content)
+            novelty, _, by = state.judge_words(found)
+            sealed = self._sealed(draft, link, novelty, by, force_clock=force_clock)
+            record, line = sealed
+            after = link.copy()
+            after.advance(line, record.record_id, record.timestamp)
+            stream.commit(line + b"\n", (sealed,), after)
+            state.learn_words(state.next_seq, found)
+            return record
+        finally:
+            log.unlock()
+
+    def _sealed(self, draft: Draft, link: Link, novelty: Novelty, by: str, *, force_clock: bool) -> Sealed:
+        """The draft as the record that follows `link`."""
+        stream, size = self.stream, link.size
+        timestamp, clock = self.ticker.tick(link.last_time, stream.closed_through, force=force_clock)
+        synced = stream.log.synced
+        hc = Profile(  # by place: one is made for every record, and naming the fields takes twice the time
+            link.chain or "",
+            size,
+            link.last_line,
+            stream.key.kid,
+            novelty,
+            by,
+            min(synced, size) - 1,
+            draft.src,
+            draft.user,
+            draft.session,
+            draft.event_time,
+            draft.origin,
+            draft.part,
+            clock,
+        )
+        return seal(
+            stream.key,
+            agent_id=self.layout.agent_id,
+            kind=draft.kind,
+            content=draft.content,
+            metadata=draft.metadata,
+            hc=hc,
+            prev_id=link.last_id,
+            timestamp=timestamp,
+        )
 
     def rotate(self) -> Rotation:
         """New key durable, closing record, head; then the next opening does the rest: spec/journal.md, section 9."""
@@ -287,11 +370,14 @@ class Agent:
             self._waiting.append(request)
             self._write_waiting(request)
             request.settle(durable=durable)
+        self._save_sometimes()
+        return request.outcomes
+
+    def _save_sometimes(self) -> None:
         if self.judge.next_seq - self._saved_at >= SNAPSHOT_RECORDS:
             # The records are in the journal: what is derived from them may fail, they may not, nor be written twice.
             with contextlib.suppress(AlveusError, OSError, Moved):
                 self._save_derived()
-        return request.outcomes
 
     def _prepare(self, drafts: Sequence[Draft], *, force_clock: bool) -> _Request:
         """What has to be done before the lock is taken: known origins catch up, the model is called."""
@@ -567,7 +653,7 @@ class Agent:
         """The records that hold the draft's item, by the digest of their content. Under the lock."""
         origins = self._catch_up_origins()
         for _ in range(2):
-            known = origins.find(*item_of(draft))
+            known = origins.find(item_of(draft))
             records = {value: self._record_at(place.chain, place.offset, draft) for value, place in known.items()}
             if None not in records.values():
                 return {value: record for value, record in records.items() if record is not None}
@@ -626,7 +712,7 @@ class _Writing:
         self._agent = agent
         self._batch = batch
         self.trial = Trial(agent.judge)
-        self._fresh: dict[tuple[str, int], dict[bytes, SignedRecord]] = {}
+        self._fresh: dict[Item, dict[bytes, SignedRecord]] = {}
 
     def add(self, draft: Draft, prepared: Prepared | None = None, *, force_clock: bool = False) -> Outcome:
         """Seal the draft at the end of the batch, unless its item is known with this very content."""
@@ -642,36 +728,8 @@ class _Writing:
         return Outcome(Stored.REVISED if held else Stored.NEW, record)
 
     def _seal(self, draft: Draft, prepared: Prepared | None, *, force_clock: bool) -> SignedRecord:
-        agent, stream, link = self._agent, self._agent.stream, self._batch.link
         novelty, _, by = self.trial.judge(draft.content, prepared)
-        timestamp, clock = agent.ticker.tick(link.last_time, stream.closed_through, force=force_clock)
-        size = link.size
-        hc = Profile(
-            chain=link.chain or "",
-            seq=size,
-            prev_line=link.last_line,
-            kid=stream.key.kid,
-            novelty=novelty,
-            by=by,
-            synced=min(stream.log.synced, size) - 1,
-            src=draft.src,
-            user=draft.user,
-            session=draft.session,
-            event_time=draft.event_time,
-            origin=draft.origin,
-            part=draft.part,
-            clock=clock,
-        )
-        sealed = seal(
-            stream.key,
-            agent_id=agent.layout.agent_id,
-            kind=draft.kind,
-            content=draft.content,
-            metadata=draft.metadata,
-            hc=hc,
-            prev_id=link.last_id,
-            timestamp=timestamp,
-        )
+        sealed = self._agent._sealed(draft, self._batch.link, novelty, by, force_clock=force_clock)  # noqa: SLF001
         self._batch.add(sealed)
         self.trial.learn(prepared)
         return sealed.record

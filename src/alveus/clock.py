@@ -16,6 +16,8 @@ from alveus.journal.seal import format_time
 JUMP_SECONDS: Final = 24 * 3600.0
 _STEADY: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _MICROSECOND: Final = timedelta(microseconds=1)
+_SECOND: Final = timedelta(seconds=1)
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
 class Clock(Protocol):
@@ -55,7 +57,7 @@ class Ticker:
             raise InputError("the clock does not give the time in UTC", hint="datetime.now(UTC)")
         self._clock = clock
         self._wall, self._steady = clock.now().timestamp(), clock.steady()
-        self._second, self._prefix = -1, ""
+        self._looked = _NEVER, _NEVER, ""
 
     def today(self) -> date:
         """The current UTC day."""
@@ -63,8 +65,19 @@ class Ticker:
 
     def tick(self, last: str, closed_through: str | None, *, force: bool) -> Tick:
         """The next timestamp after `last` and after the closed days. Raises StoreError for a clock that jumped."""
-        now, steady = self._clock.now(), self._clock.steady()
-        wall = now.timestamp()
+        now = self._clock.now()
+        start, end, prefix = self._looked
+        if not start <= now < end:  # within a second nothing jumps
+            prefix = self._look(now, force=force)
+        timestamp = "%s%06dZ" % (prefix, now.microsecond)  # noqa: UP031  (`format_time` takes thrice as long)
+        floor = last if closed_through is None else max(last, f"{closed_through}T23:59:59.999999Z")
+        if timestamp <= floor:
+            return Tick(format_time(parse_time(floor) + _MICROSECOND), "back" if timestamp < last else None)
+        return Tick(timestamp, None)
+
+    def _look(self, now: datetime, *, force: bool) -> str:
+        """Hold a new second against the steady clock; how it is spelled."""
+        wall, steady = now.timestamp(), self._clock.steady()
         ahead = (wall - self._wall) - (steady - self._steady)
         if ahead > JUMP_SECONDS and not force:
             raise StoreError(
@@ -74,13 +87,9 @@ class Ticker:
             )
         if ahead >= 0 or force:  # a clock that was set back and returns has not jumped
             self._wall, self._steady = wall, steady
-        if (second := int(wall)) != self._second:
-            self._second, self._prefix = second, format_time(now)[:20]
-        timestamp = "%s%06dZ" % (self._prefix, now.microsecond)  # noqa: UP031  (`format_time` takes thrice as long)
-        floor = last if closed_through is None else max(last, f"{closed_through}T23:59:59.999999Z")
-        if timestamp <= floor:
-            return Tick(format_time(parse_time(floor) + _MICROSECOND), "back" if timestamp < last else None)
-        return Tick(timestamp, None)
+        start, prefix = now.replace(microsecond=0), format_time(now)[:20]
+        self._looked = start, start + _SECOND, prefix
+        return prefix
 
 
 def parse_time(text: str) -> datetime:

@@ -8,15 +8,16 @@ from typing import Final
 from alveus.errors import InputError
 from alveus.journal.record import Draft, Kind, Profile, Source
 from alveus.journal.seal import refused_field
+from alveus.store.origins import Item
 from alveus.store.stream import Stream, Torn
 
 RESERVED: Final = ("hc", "closing", "opening")
 _OPTIONAL: Final = ("user", "session", "event_time", "origin", "part")
 
 
-def item_of(of: Draft | Profile) -> tuple[str, int]:
-    """What makes two drafts the same item of a source: the origin and, of a split content, the part's number."""
-    return of.origin or "", of.part[0] if of.part else 0
+def item_of(of: Draft | Profile) -> Item:
+    """What makes two drafts the same item of a source, to the same user: spec/journal.md, section 4."""
+    return Item(of.origin or "", of.part[0] if of.part else 0, of.user or "")
 
 
 def check_draft(draft: Draft) -> None:
@@ -44,16 +45,21 @@ def check_draft(draft: Draft) -> None:
     given: dict[str, object] = {name: value for name in _OPTIONAL if (value := getattr(draft, name)) is not None}
     if draft.part is not None:
         given["part"] = list(draft.part)
-    refused = refused_field(given)
+    refused = refused_field(given) or _blank_user(draft.user)
     if refused is not None:
         raise InputError(
             f"{refused} {given[refused]!r} is not acceptable", code="bad_field", hint=_FIELD_HINTS[refused]
         )
 
 
+def _blank_user(user: str | None) -> str | None:
+    """`user` where it is blank: the format allows that, and nobody could ask for what is recorded so."""
+    return "user" if user is not None and not user.strip() else None
+
+
 _NAME_HINT: Final = "1 to 1024 characters, no control characters"
 _FIELD_HINTS: Final = {
-    "user": _NAME_HINT,
+    "user": f"{_NAME_HINT}, not all of them blank",
     "session": _NAME_HINT,
     "origin": _NAME_HINT,
     "event_time": "an ISO 8601 instant with its zone, such as 2026-11-30T12:00:00+03:00",

@@ -2,6 +2,7 @@
 
 import contextlib
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
@@ -50,6 +51,44 @@ def test_a_second_import_finds_everything(home):
 def test_within_one_batch_too(home):
     """An item that occurs twice in one batch is recorded once; changed in between, it is revised."""
     assert imported(home, draft(0), draft(0), draft(0, "changed"), draft(0)) == [NEW, KNOWN, REVISED, KNOWN]
+
+
+def test_what_one_user_has_is_not_anothers(home):
+    """The same item of another user is recorded for that one; of no user, it is of none. In a batch, and later."""
+    everybody = (None, "anna", "boris")
+    of = [replace(draft(0), user=user) for user in everybody]
+    assert imported(home, *of, *of) == [NEW] * 3 + [KNOWN] * 3
+    assert imported(home, replace(of[2], content="changed"), *of) == [REVISED] + [KNOWN] * 3
+    with Hippocampus.open(home=home, agent_id=AGENT) as memory:
+        for user in everybody:
+            assert memory.record("state", "item 0", user=user, origin="test:source:0").hc.user == user
+        assert memory.record("state", "item 0", user="c", origin="test:source:0").hc.user == "c"
+        assert [one.record.hc.user for one in memory.record_many(of)] == list(everybody)
+
+
+def test_a_database_that_knew_no_users_is_made_again(home, db):
+    """One of the earlier form says of boris's item that it is known, since anna has it: it is not asked."""
+    assert imported(home, replace(draft(0), user="anna")) == [NEW]
+    with sqlite3.connect(db) as connection:
+        connection.executescript(OF_VERSION_1)
+    connection.close()
+    assert imported(home, replace(draft(0), user="boris"), replace(draft(0), user="anna"), draft(0)) == [
+        NEW,
+        KNOWN,
+        KNOWN,
+    ]
+
+
+OF_VERSION_1 = """
+ALTER TABLE origin RENAME TO new;
+CREATE TABLE origin (
+    name TEXT NOT NULL, part INTEGER NOT NULL, digest BLOB NOT NULL, chain TEXT NOT NULL, offset INTEGER NOT NULL,
+    PRIMARY KEY (name, part, digest)
+) WITHOUT ROWID;
+INSERT OR IGNORE INTO origin SELECT name, part, digest, chain, offset FROM new;
+DROP TABLE new;
+PRAGMA user_version = 1;
+"""
 
 
 def test_parts_are_items_of_their_own(home):
@@ -123,7 +162,9 @@ def test_a_poisoned_answer_is_not_believed(home, db, what):
 def test_planted_items_do_not_keep_real_ones_out(home, db):
     """An entry for an item that was never recorded does not pass for it."""
     with sqlite3.connect(db) as connection:
-        connection.execute("INSERT INTO origin SELECT 'test:source:9', part, digest, chain, offset FROM origin LIMIT 1")
+        connection.execute(
+            "INSERT INTO origin SELECT 'test:source:9', part, user, digest, chain, offset FROM origin LIMIT 1"
+        )
     connection.close()
     assert imported(home, draft(9)) == [NEW]
 
@@ -190,6 +231,7 @@ ODD_LINES = [
     '{"metadata":{"hc":{"origin":"o","part":"x"}},"content":"x"}',
     '{"metadata":{"hc":["origin"],"origin":"o"},"content":"x"}',
     '{"metadata":"x","origin":"o"}',
+    '{"metadata":{"hc":{"origin":"o","user":["u"]}},"content":"x"}',
     '["origin","o"]',
     '{"metadata":{"hc":{"x":{"origin":"o"},"origin":{"a":1}}},"content":"x"}',
     '{"content":"\\ud800","metadata":{"hc":{"origin":"o"}}}',

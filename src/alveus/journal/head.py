@@ -23,7 +23,7 @@ MAC_DOMAIN: Final = b"alveus.head.v1||"
 EMPTY_ROOT: Final = sha256(b"").digest()
 _LEAF: Final = sha256(b"\x00")
 _NODE: Final = sha256(b"\x01")
-_BLOCK: Final = 256
+_HEIGHT: Final = 8
 
 
 def leaf_hash(line: bytes) -> bytes:
@@ -74,21 +74,21 @@ class Tree:
         self.end += 1
 
     def extend(self, leaves: list[bytes]) -> None:
-        """As `append` for each: whole blocks are hashed level by level, and pushed as one subtree."""
+        """As `append` for each: whole subtrees are hashed level by level, and pushed as one."""
         at = 0
         while at < len(leaves):
-            if self.end % _BLOCK or len(leaves) - at < _BLOCK:
-                self.append(leaves[at])
-                at += 1
-                continue
-            level = leaves[at : at + _BLOCK]
+            height = min(_HEIGHT, (len(leaves) - at).bit_length() - 1)
+            if self.end & ((1 << height) - 1):
+                height = min(height, (self.end & -self.end).bit_length() - 1)  # the largest that may begin here
+            count = 1 << height
+            level = leaves[at : at + count]
             while len(level) > 1:
                 level = [
                     sha256(b"\x01" + left + right).digest() for left, right in zip(*[iter(level)] * 2, strict=True)
                 ]
-            self._push(self.end, _BLOCK.bit_length() - 1, level[0])
-            self.end += _BLOCK
-            at += _BLOCK
+            self._push(self.end, height, level[0])
+            self.end += count
+            at += count
 
     def merge(self, right: Tree) -> None:
         """Add the range that begins where this one ends."""

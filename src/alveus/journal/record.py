@@ -59,8 +59,8 @@ class Draft:
     """What a door hands in: words, and what is known about them; no key, no clock, no chain.
 
     `event_time` is when it happened (ISO 8601 with a zone), where that is not when it is recorded. `origin` is
-    `format:container:item-id`; two drafts with one `origin` (and one `part`) are the same item of the source.
-    `part` is `(i, n)`, 1 <= i <= n, of a content that was split to fit a line.
+    `format:container:item-id`; two drafts of one user with one `origin` (and one `part`) are the same item of the
+    source. `part` is `(i, n)`, 1 <= i <= n, of a content that was split to fit a line.
     """
 
     kind: Kind

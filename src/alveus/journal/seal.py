@@ -107,12 +107,13 @@ def seal(
         raise InputError("the metadata key 'hc' is reserved for the signed profile", hint="use another key")
     opening = _named(agent_id) + canonical.encode_text(content)
     meta_part, time_part = _metadata(metadata, hc), f',"timestamp":"{timestamp}"}}'.encode()
-    prev_part = ',"prev_id":null' if prev_id is None else f',"prev_id":"{prev_id}"'
+    prev_part = b',"prev_id":null' if prev_id is None else b',"prev_id":"' + prev_id.encode() + b'"'
     record_id = digest(opening + meta_part + time_part)[:32]
-    signed = b'%b,"kind":"%b"%b' % (opening, kind.encode(), meta_part)
-    signature = key.sign(b"%b%b%b" % (signed, prev_part.encode(), time_part))
-    tail = f',"novelty":"{hc.novelty._value_}"{prev_part},"record_id":"{record_id}","signature":"{signature}"'.encode()
-    line = b"%b%b%b" % (signed, tail, time_part)
+    signed = opening + b',"kind":"' + kind.encode() + b'"' + meta_part
+    signature = key.sign(signed + prev_part + time_part)
+    novelty = f',"novelty":"{hc.novelty._value_}"'.encode()
+    names = f',"record_id":"{record_id}","signature":"{signature}"'.encode()
+    line = signed + novelty + prev_part + names + time_part
     if len(line) > MAX_LINE:
         raise InputError(
             f"the record is {len(line)} bytes long, more than {MAX_LINE}",
@@ -120,18 +121,9 @@ def seal(
             hint="split the content and give each piece its `part`",
         )
     record = SignedRecord(
-        agent_id=agent_id,
-        content=content,
-        kind=kind,
-        metadata=metadata,
-        novelty=hc.novelty,
-        prev_id=prev_id,
-        record_id=record_id,
-        signature=signature,
-        timestamp=timestamp,
-        hc=hc,
-    )
-    return Sealed(record=record, line=line)
+        agent_id, content, kind, metadata, hc.novelty, prev_id, record_id, signature, timestamp, hc
+    )  # by place, in the order of the fields: half the time of naming them
+    return Sealed(record, line)
 
 
 @lru_cache(maxsize=64)
@@ -141,9 +133,9 @@ def _named(agent_id: str) -> bytes:
 
 def _metadata(metadata: Mapping[str, Any], hc: Profile) -> bytes:
     """`,"metadata":{…}`; without optional fields and metadata of the caller's, spelled by hand, which is faster."""
-    chain, seq, prev_line, kid, novelty, by, synced, src, *optional = hc
+    chain, seq, prev_line, kid, novelty, by, synced, src, user, session, event_time, origin, part, clock = hc
     quoted = _judge(by)
-    if metadata or prev_line is None or optional != _NO_OPTIONAL:
+    if metadata or prev_line is None or (user, session, event_time, origin, part, clock) != _NO_OPTIONAL:
         return b',"metadata":' + canonical.encode_merged(metadata, {"hc": hc.as_json()}, depth=2)
     return (
         f',"metadata":{{"hc":{{"by":{quoted},"chain":"{chain}","kid":"{kid}","novelty":"{novelty._value_}",'
@@ -159,7 +151,7 @@ def _judge(by: str) -> str:
     return quote(by)
 
 
-_NO_OPTIONAL: Final[list[object]] = [None] * len(OPTIONAL_FIELDS)
+_NO_OPTIONAL: Final = (None,) * len(OPTIONAL_FIELDS)
 
 
 # A line's own validity: spec/journal.md, section 5, steps 1 to 6

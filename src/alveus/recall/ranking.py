@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from alveus.recall.sets import distinct, is_in
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -99,7 +101,7 @@ def score(
 ) -> Scores:
     """Score the pool. `similar` [n] is each candidate's standard score by meaning; `named` the speaker asked about."""
     beside = _Beside(pool)
-    hits = [np.isin(pool.number, one.rows, kind="sort") for one in evidence]
+    hits = [is_in(pool.number, one.rows) for one in evidence]
     norm = 1 / (1 + K1 * (1 - B + B * pool.length / max(mean_length, 1.0)))
     words = np.zeros(len(pool.number))
     for one, hit in zip(evidence, hits, strict=True):
@@ -119,11 +121,11 @@ def places_around(pool: Pool, evidence: Sequence[Evidence], count: int) -> list[
     """The places (session, ordinal) beside the `count` turns that hold most, and beside those that hold nothing."""
     weights = np.zeros(len(pool.number))
     for one in evidence:
-        weights += one.weight * np.isin(pool.number, one.rows, kind="sort")
+        weights += one.weight * is_in(pool.number, one.rows)
     best = np.concatenate([np.argsort(-weights, kind="stable")[:count], np.flatnonzero(weights == 0)])
     places = pool.session[best] * ORDINALS + pool.ordinal[best]
-    around = np.unique(np.concatenate([places + step for step in BESIDE]))
-    around = around[~np.isin(around, pool.session * ORDINALS + pool.ordinal)]
+    around = distinct(np.concatenate([places + step for step in BESIDE]))
+    around = around[~is_in(around, pool.session * ORDINALS + pool.ordinal)]
     return [divmod(place, ORDINALS) for place in around.tolist()]
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 import numpy as np
 
 from alveus.recall.ranking import Evidence, weight_of
+from alveus.recall.sets import distinct, is_in
 
 if TYPE_CHECKING:
     from alveus.recall.ranking import Ints
@@ -90,7 +91,9 @@ def brought_in(evidence: Sequence[Evidence]) -> Ints:
     """The numbers of the records that hold something, those that hold most last; of equals the newer last."""
     if not evidence:
         return np.zeros(0, dtype=np.int64)
-    numbers, where = np.unique(np.concatenate([one.rows for one in evidence]), return_inverse=True)
+    rows = np.concatenate([one.rows for one in evidence])
+    numbers = distinct(rows)
+    where = np.searchsorted(numbers, rows)
     weights = np.repeat([one.weight for one in evidence], [len(one.rows) for one in evidence])
     held = np.bincount(where, weights=weights, minlength=len(numbers))
     best: Ints = numbers[np.lexsort((numbers, held))]
@@ -99,5 +102,5 @@ def brought_in(evidence: Sequence[Evidence]) -> Ints:
 
 def among(evidence: Sequence[Evidence], numbers: Sequence[int]) -> list[Evidence]:
     """The evidence in these records alone."""
-    kept = np.array(numbers, dtype=np.int64)
-    return [one._replace(rows=one.rows[np.isin(one.rows, kept)]) for one in evidence]
+    kept = np.sort(np.array(numbers, dtype=np.int64))
+    return [one._replace(rows=one.rows[is_in(one.rows, kept)]) for one in evidence]

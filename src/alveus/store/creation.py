@@ -88,7 +88,7 @@ def begin_stream(files: Files, layout: Layout, key: Key, chain: str, *, closed_t
         closed_through=closed_through,
         time=format_time(datetime.now(UTC)),
     )
-    save_head(files, layout.stream, key, head)
+    save_head(files, layout.stream, key, head, {})
     create(files, layout.stream, b"")
     sync_folder(files, layout.folder)
 

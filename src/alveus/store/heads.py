@@ -16,6 +16,7 @@ from alveus.journal.seal import Key, format_time
 from alveus.store.files import Files, folder_locked, read_whole, replace
 
 _LARGEST: Final = 64 << 10
+_SEEN: Final = 16
 
 
 def head_paths(stream: Path) -> tuple[Path, Path]:
@@ -40,12 +41,13 @@ def load_head(files: Files, stream: Path, key: Key) -> Head | Fault:
     return faults[0] if faults else Fault(code="head_missing", detail="there is no head beside the journal")
 
 
-def save_head(files: Files, stream: Path, key: Key, head: Head) -> Head:
+def save_head(files: Files, stream: Path, key: Key, head: Head, seen: dict[bytes, Head]) -> Head:
     """Write `head`, durably, over the smaller of the two, unless a larger one is there; returns what then counts.
 
-    A closed day stays closed, whoever closed it. Under `heads_locked`.
+    A closed day stays closed, whoever closed it. Under `heads_locked`. `seen` spares checking the same bytes again: it
+    holds the heads that this writer found valid, and is the caller's to keep.
     """
-    there = [_loaded(files, path, key) for path in head_paths(stream)]
+    there = [_loaded(files, path, key, seen) for path in head_paths(stream)]
     known = [one for one in there if one is not None and one.chain == head.chain]
     largest = max(known, key=_rank, default=None)
     if largest is not None:
@@ -54,7 +56,11 @@ def save_head(files: Files, stream: Path, key: Key, head: Head) -> Head:
         if largest.size > head.size or (largest.size == head.size and largest.closed_through == closed):
             return largest
     slot = min((0, 1), key=lambda number: _rank(one) if (one := there[number]) is not None else _NO_RANK)
-    replace(files, head_paths(stream)[slot], write_head(head, key))
+    data = write_head(head, key)
+    replace(files, head_paths(stream)[slot], data)
+    if len(seen) == _SEEN:
+        seen.clear()
+    seen[data] = head
     return head
 
 
@@ -70,10 +76,10 @@ def heads_locked(files: Files, folder: Path, timeout: float) -> Iterator[None]:
         yield
 
 
-def _loaded(files: Files, path: Path, key: Key) -> Head | None:
+def _loaded(files: Files, path: Path, key: Key, seen: dict[bytes, Head]) -> Head | None:
     try:
         data = read_whole(files, path, _LARGEST)
-        return None if data is None else read_head(data, key)
+        return None if data is None else seen.get(data) or read_head(data, key)
     except (JournalError, OSError):
         return None
 

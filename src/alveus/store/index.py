@@ -101,10 +101,10 @@ class Index:
     def count(self) -> int:
         return self.sealed + len(self._fresh) // _ENTRY.size
 
-    def add(self, entry: bytes) -> None:
-        """The next record's entry, from `entry_of`."""
+    def add(self, entries: bytes) -> None:
+        """The next records' entries, each from `entry_of`."""
         with self._guard:
-            self._fresh += entry
+            self._fresh += entries
 
     def add_unreadable(self, offset: int) -> None:
         """An entry for a line that is not valid: whoever asks for anything is made to read it, and to name it."""
@@ -254,3 +254,13 @@ def informative(_kinds: bytes, novelties: bytes) -> list[int]:
 def informative_unsigned(kinds: bytes, novelties: bytes) -> list[int]:
     """As `informative`, where the novelty is not signed: some kinds are never dropped on its word."""
     return [place for place, novelty in enumerate(novelties) if novelty != _ROUTINE or kinds[place] in _DURABLE]
+
+
+def of_kind(kind: Kind) -> Wanted:
+    """The records of one kind; an unreadable line too, so that it is named."""
+    wanted = (_KINDS[kind.value], _UNKNOWN)
+
+    def places(kinds: bytes, _novelties: bytes) -> list[int]:
+        return [place for place, one in enumerate(kinds) if one in wanted]
+
+    return places

@@ -101,7 +101,7 @@ class Log:
 
     def _start_anew(self) -> None:
         self._forked = False
-        self._mutex = threading.Lock()
+        self._mutex = threading.RLock()  # not to be taken twice, but because it knows who has it
         self._state = threading.RLock()  # whoever is interrupted just before letting it go can take it again
         self._leader = self._next = _NOBODY
         self._turns: list[Turn] = []
@@ -131,13 +131,16 @@ class Log:
     def lock(self) -> None:
         """Take the lock and let the owner catch up; every `lock` needs its `unlock`.
 
-        Raises Locked after `timeout` seconds, Moved after a rotation, StoreUncertain when poisoned.
+        Raises Locked after `timeout` seconds, or at once where this very thread has it (a signal handler that records),
+        Moved after a rotation, StoreUncertain when poisoned. It is not held then, nor after an interrupt.
         """
         if self._forked:
             self._renew()
-        if not self._mutex.acquire(timeout=self.timeout):
+        if self._is_mine():
             raise self._is_locked()
         try:
+            if not self._mutex.acquire(timeout=self.timeout):
+                raise self._is_locked()
             if self._shut or self._poison is not None:
                 self._refuse()
             while True:
@@ -146,22 +149,27 @@ class Log:
                 if self._is_current():
                     break
                 self._reopen()
-            try:
-                self.follow()
-            except BaseException:
-                self._unlock_file()
-                raise
-        except BaseException:
-            self._mutex.release()
+            self.follow()
+        except BaseException:  # an interrupt can come as soon as it is taken
+            if self._is_mine():
+                self.unlock()
             raise
+
+    def _is_mine(self) -> bool:
+        mine: bool = self._mutex._is_owned()  # type: ignore[attr-defined]  # noqa: SLF001  (as `Condition` asks it)
+        return mine
 
     def unlock(self) -> None:
         """Let the lock go."""
-        try:  # noqa: SIM105  (a context manager costs as much as the call)
+        try:
             self.files.unlock(self.fd)
         except OSError:
             pass  # closing the descriptor releases it all the same
-        self._mutex.release()
+        except BaseException:
+            self._unlock_file()  # an interrupt may have come first
+            raise
+        finally:
+            self._mutex.release()
 
     def _wait_for_lock(self) -> None:
         deadline, pause = time.monotonic() + self.timeout, _FIRST_PAUSE
@@ -181,8 +189,12 @@ class Log:
         return self._file == (there.st_ino, there.st_dev)
 
     def _reopen(self) -> None:
+        try:
+            fd = self._open()
+        except FileNotFoundError:
+            raise Moved from None  # a change of key is between its two renames
         self._retire(self.fd)
-        self.fd = self._open()
+        self.fd = fd
         self.generation += 1
 
     def _retire(self, fd: int) -> None:
@@ -294,6 +306,10 @@ class Log:
     # Who led a sync lets those go whose lines it brought to disk, and one of the others: that one is next, and writes
     # and syncs for all that wait by then. So each thread wakes once. `wait` waits for a leader, who holds no lock, but
     # never for the next one, who may have to wait for locks.
+
+    def is_idle(self) -> bool:
+        """Whether nobody syncs or waits for a sync, nor did when the last one ended: a thread that records alone."""
+        return self._leader == self._next == _NOBODY and self.company == 1
 
     def queue(self) -> Turn | None:
         """A place behind the sync that is under way; where there is none, None, and this thread is next."""

@@ -15,24 +15,35 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from alveus.errors import StoreError
 from alveus.journal import canonical
 
 _TABLES: Final = (
     """CREATE TABLE origin (
-        name TEXT NOT NULL, part INTEGER NOT NULL, digest BLOB NOT NULL, chain TEXT NOT NULL, offset INTEGER NOT NULL,
-        PRIMARY KEY (name, part, digest)
+        name TEXT NOT NULL, part INTEGER NOT NULL, user TEXT NOT NULL, digest BLOB NOT NULL, chain TEXT NOT NULL,
+        offset INTEGER NOT NULL,
+        PRIMARY KEY (name, part, user, digest)
     ) WITHOUT ROWID""",
     "CREATE TABLE origin_progress (chain TEXT PRIMARY KEY, size INTEGER NOT NULL, offset INTEGER NOT NULL)",
 )
 _PATIENCE: Final = 10.0
 _PAUSE: Final = 0.005
-_VERSION: Final = 1
+_VERSION: Final = 2
+_WITHOUT_USERS: Final = 1
+"""The version that took the item of one user for another's."""
 _DIGEST: Final = 16
 _AT_ONCE: Final = 10_000
 _MARK: Final = b'"origin":"'
+
+
+class Item(NamedTuple):
+    """An item of a source: its origin, of a split content the part's number (else 0), and its user (else empty)."""
+
+    name: str
+    part: int
+    user: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +86,11 @@ def _make_tables(db: sqlite3.Connection) -> None:
         return
     db.execute("BEGIN IMMEDIATE")
     try:
-        if db.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version != _VERSION:
+            if version == _WITHOUT_USERS:  # made again from the journal, as if it were not there
+                db.execute("DROP TABLE origin")
+                db.execute("DROP TABLE origin_progress")
             if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise _unavailable(sqlite3.DatabaseError("it has tables that are not ours"))
             for table in _TABLES:
@@ -94,8 +109,8 @@ class Origins:
         self.pid = os.getpid()
         self._path = path
         self._db = self._connect()
-        self._recent: dict[tuple[str, int], dict[bytes, Known]] = {}
-        self._waiting: list[tuple[str, int, bytes, str, int]] = []
+        self._recent: dict[Item, dict[bytes, Known]] = {}
+        self._waiting: list[tuple[str, int, str, bytes, str, int]] = []
         self._progress: dict[str, tuple[int, int]] = {}
 
     def _connect(self) -> sqlite3.Connection:
@@ -147,21 +162,21 @@ class Origins:
         self._progress[chain] = (size, end)
 
     def _note(self, chain: str, line: bytes, offset: int) -> None:
-        item = _item_of(line)
-        if item is not None:
-            name, part, content = item
+        found = _item_of(line)
+        if found is not None:
+            item, content = found
             digest = digest_of(content)
-            self._recent.setdefault((name, part), {})[digest] = Known(chain, offset)
-            self._waiting.append((name, part, digest, chain, offset))
+            self._recent.setdefault(item, {})[digest] = Known(chain, offset)
+            self._waiting.append((*item, digest, chain, offset))
 
-    def find(self, name: str, part: int) -> dict[bytes, Known]:
+    def find(self, item: Item) -> dict[bytes, Known]:
         """The item's records by the digest of their content; empty for an unknown item."""
         with self._asking():
             rows = self._db.execute(
-                "SELECT digest, chain, offset FROM origin WHERE name = ? AND part = ?", (name, part)
+                "SELECT digest, chain, offset FROM origin WHERE name = ? AND part = ? AND user = ?", item
             ).fetchall()
         found = {bytes(digest): Known(chain, offset) for digest, chain, offset in rows}
-        return found | self._recent.get((name, part), {})
+        return found | self._recent.get(item, {})
 
     def save(self, chain: str, on_disk: int) -> None:
         """Commit what was read, if the records it refers to (the first `on_disk` of the chain) are on disk."""
@@ -171,7 +186,7 @@ class Origins:
     def _save(self, chain: str) -> None:
         size, offset = self._progress.get(chain, (0, 0))
         with self._transaction():
-            self._db.executemany("INSERT OR IGNORE INTO origin VALUES (?, ?, ?, ?, ?)", self._waiting)
+            self._db.executemany("INSERT OR IGNORE INTO origin VALUES (?, ?, ?, ?, ?, ?)", self._waiting)
             self._db.execute(
                 "INSERT INTO origin_progress VALUES (?, ?, ?) ON CONFLICT (chain) DO UPDATE SET "
                 "size = max(size, excluded.size), offset = max(offset, excluded.offset)",
@@ -205,12 +220,12 @@ class Origins:
         self._db.close()
 
 
-def _item_of(line: bytes) -> tuple[str, int, str] | None:
-    """(origin, part, content) of a line that has an origin; unchecked."""
+def _item_of(line: bytes) -> tuple[Item, str] | None:
+    """The item and the content of a line that has an origin; unchecked."""
     try:
         record = canonical.decode(line)
         hc = record["metadata"]["hc"]
-        name, part, content = hc["origin"], hc.get("part", [0])[0], record["content"]
+        item, content = Item(hc["origin"], hc.get("part", [0])[0], hc.get("user", "")), record["content"]
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         return None
-    return (name, part, content) if (type(name), type(part), type(content)) == (str, int, str) else None
+    return (item, content) if [type(value) for value in (*item, content)] == [str, int, str, str] else None

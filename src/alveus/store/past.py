@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
-from alveus.errors import JournalError, NotFound
+from alveus.errors import InputError, JournalError, NotFound
 from alveus.journal import canonical
 from alveus.journal.chain import DayTally, Fault
-from alveus.journal.record import SignedRecord
+from alveus.journal.record import Kind, SignedRecord
 from alveus.journal.seal import Checked, Invalid, check
-from alveus.store.index import Entry, IndexDamaged, Wanted
+from alveus.store.index import Entry, IndexDamaged, Wanted, of_kind
 from alveus.store.stream import Stream
 
 Found = SignedRecord | Fault
@@ -55,10 +55,47 @@ class Past:
                 elif found.record_id == record_id:
                     return found
         if damaged is not None:
-            raise JournalError(
-                f"the record is there but is not valid: {damaged.detail}", code=damaged.code, hint="run `alveus verify`"
-            )
+            raise _damaged(damaged)
         raise NotFound(f"there is no record {record_id}", hint="`alveus log` lists the records")
+
+    def beginning(self, short: str) -> SignedRecord:
+        """The one record whose id begins so (8 hex digits or more). Raises InputError where there is not just one.
+
+        Raises JournalError if what is there fails its check.
+        """
+        whole = bytes.fromhex(short[: min(len(short) // 2 * 2, 16)])
+        found = [
+            read(stream, stream.line_at(entry.offset), entry.offset)
+            for stream in self._streams
+            for entry in _matching(stream, whole)
+        ]
+        records = {one.record_id: one for one in found if isinstance(one, SignedRecord)}
+        alike = [one for record_id, one in records.items() if record_id.startswith(short)]
+        faults = [one for one in found if isinstance(one, Fault)]
+        if not alike and faults:
+            raise _damaged(faults[0])
+        if len(alike) != 1:
+            raise InputError(
+                f"{len(alike) or 'no'} records begin with {short}",
+                code="ambiguous" if alike else "not_found",
+                hint="one of " + ", ".join(one.record_id for one in alike) if alike else "copy the id whole",
+            )
+        return alike[0]
+
+    def place(self, record_id: str) -> tuple[str, int]:
+        """The chain and the byte offset of a record. Raises NotFound."""
+        for stream in reversed(self._streams):
+            for entry in _matching(stream, bytes.fromhex(record_id[:16])):
+                found = read(stream, stream.line_at(entry.offset), entry.offset)
+                if not isinstance(found, Fault) and found.record_id == record_id:
+                    return stream.link.chain or "", entry.offset
+        raise NotFound(f"there is no record {record_id}", hint="`alveus log` lists the records")
+
+    def of_kind(self, kind: Kind) -> Iterator[Found]:
+        """The records of one kind, last first."""
+        for stream in reversed(self._streams):
+            for entry in _entries(stream, of_kind(kind)):
+                yield read(stream, stream.line_at(entry.offset), entry.offset)
 
     def day(self, day: str) -> DayTally:
         """What the daily anchor of a UTC day is made of. Raises JournalError if a record of that day is damaged."""
@@ -87,6 +124,12 @@ class Past:
             if count == 0:
                 break
         return starts[::-1]
+
+
+def _damaged(fault: Fault) -> JournalError:
+    return JournalError(
+        f"the record is there but is not valid: {fault.detail}", code=fault.code, hint="run `alveus verify`"
+    )
 
 
 def read(stream: Stream, line: bytes, offset: int) -> Found:

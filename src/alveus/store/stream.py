@@ -12,7 +12,7 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -68,14 +68,14 @@ class Stream:
         self._whole = True
         self._opening = True
         self._late: list[Sealed] = []
+        self._heads: dict[bytes, Head] = {}
         if not exists(files, path):
-            raise JournalError(
-                f"there is no journal at {path}, though its key or its head is there",
-                code="stream_missing",
-                hint="restore it from a backup; a journal that was lost is never begun anew by itself",
-            )
+            raise _missing(path)
         head = load_head(files, path, key)
-        self.log = Log(path, files, read_only=read_only, timeout=timeout, follow=self._follow)
+        try:
+            self.log = Log(path, files, read_only=read_only, timeout=timeout, follow=self._follow)
+        except FileNotFoundError:
+            raise _missing(path) from None
         try:
             self.link, self.tree = self._begin(head, agent_id)
             self._head_size = self.link.size
@@ -314,18 +314,18 @@ class Stream:
                 hint="open it for writing, or mend what the reason names",
             )
 
-    def commit(self, batch: Batch) -> None:
-        """Write the batch, under the lock. Its records are on disk once `settle` says so."""
+    def commit(self, data: bytes, sealed: Sequence[Sealed], link: Link) -> None:
+        """Write records, under the lock; `link` lies behind them. They are on disk once `settle` says so."""
         self._whole = False
         try:
-            self.log.append(b"".join(batch.lines), len(batch.sealed))
+            self.log.append(data, len(sealed))
         except StoreError:
             self._whole = True
             raise
         # The commit point. Before the line above nothing happened; after it the records are whole to every reader,
         # and a crash leaves either all of them or a torn tail that the next opening sets aside.
-        self.link = link = batch.link
-        self._late += batch.sealed
+        self.link = link
+        self._late += sealed
         self._whole = True
         if link.size - self._head_size >= HEAD_RECORDS or time.monotonic() - self._head_at >= HEAD_SECONDS:
             self._mark()
@@ -343,10 +343,12 @@ class Stream:
             late = self._late
             offset = self.link.offset - sum([len(one.line) + 1 for one in late])
             self._whole = False
-            self.tree.extend([leaf_hash(one.line) for one in late])
-            for one in late:
-                self.index.add(entry_of(one.record, offset))
-                offset += len(one.line) + 1
+            self.tree.extend([leaf_hash(line) for _, line in late])
+            entries = []
+            for record, line in late:
+                entries.append(entry_of(record, offset))
+                offset += len(line) + 1
+            self.index.add(b"".join(entries))
             self._late = []
             self._whole = True
 
@@ -380,7 +382,7 @@ class Stream:
         with heads_locked(self.files, self.path.parent, self.log.timeout):
             if not self._same_file():
                 return  # a rotation came first: these are not this chain's heads any more
-            self.closed_through = save_head(self.files, self.path, self.key, head).closed_through
+            self.closed_through = save_head(self.files, self.path, self.key, head, self._heads).closed_through
             with contextlib.suppress(OSError):  # derived: what cannot be written stays in memory
                 self.index.seal(link.size)
 
@@ -473,10 +475,12 @@ class Batch:
     def __enter__(self) -> Self:
         stream = self._stream
         stream.log.lock()
-        if stream.refused:
-            stream.log.unlock()
+        try:
             stream.check_writable()
-        self.link = stream.link.copy()
+            self.link = stream.link.copy()
+        except BaseException:
+            stream.log.unlock()
+            raise
         self.sealed: list[Sealed] = []
         self.lines: list[bytes] = []
         return self
@@ -502,8 +506,16 @@ class Batch:
     def commit(self) -> int:
         """Write them; returns the count of records that `Stream.settle` waits for."""
         if self.sealed:
-            self._stream.commit(self)
+            self._stream.commit(b"".join(self.lines), self.sealed, self.link)
         return self.link.size
+
+
+def _missing(path: Path) -> JournalError:
+    return JournalError(
+        f"there is no journal at {path}, though its key or its head is there",
+        code="stream_missing",
+        hint="restore it from a backup; a journal that was lost is never begun anew by itself",
+    )
 
 
 def torn_files(files: Files, folder: Path) -> list[Torn]:
