@@ -33,17 +33,18 @@ def words(dice: random.Random, topic: int, count: int) -> str:
 def exchange(dice: random.Random, number: int, user: str) -> list[Draft]:
     """A question and an answer."""
     topic = dice.randrange(TOPICS)
+    fact = f". I live in Town{number // 100}." if number % 100 == 0 else ""
     return [
-        Draft(kind=Kind.OBSERVATION, content=f"{words(dice, topic, 12)} q{number}", src=Source.USER, user=user),
+        Draft(kind=Kind.OBSERVATION, content=f"{words(dice, topic, 12)} q{number}{fact}", src=Source.USER, user=user),
         Draft(kind=Kind.OBSERVATION, content=words(dice, topic, 20), src=Source.AGENT, user=user),
     ]
 
 
-def timed(act: Callable[[], object]) -> float:
+def timed(act: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
     """Milliseconds."""
-    start = time.perf_counter()
+    start = clock()
     act()
-    return (time.perf_counter() - start) * 1000
+    return (clock() - start) * 1000
 
 
 def fill(memory: Hippocampus, pages: int) -> None:
@@ -78,8 +79,16 @@ def adding(memory: Hippocampus, other: Hippocampus, rounds: int) -> None:
 def asking(memory: Hippocampus, rounds: int) -> None:
     """Ask, over everything."""
     dice = random.Random(SEED + 1)
-    took = [timed(lambda: memory.retrieve(words(dice, dice.randrange(TOPICS), 4), "full")) for _ in range(rounds)]
-    print(f"retrieve        {statistics.median(took):6.2f} ms median, {max(took):.2f} ms at most (limit 30)")
+
+    def ask() -> None:
+        memory.retrieve(words(dice, dice.randrange(TOPICS), 4), "full")
+
+    took = [timed(ask) for _ in range(rounds)]
+    work = statistics.median(timed(ask, time.process_time) for _ in range(rounds))
+    print(
+        f"retrieve        {statistics.median(took):6.2f} ms median, {max(took):.2f} ms at most (limit 30);"
+        f" {work:.2f} ms of processor time"
+    )
 
 
 class Sleeper:
@@ -131,6 +140,7 @@ def main() -> None:
     parser.add_argument("--sleep", type=float, default=5.0)
     options = parser.parse_args()
     os.environ["ALVEUS_EMBEDDER"] = "none"
+    os.environ["ALVEUS_TIERS"] = "off"  # what is measured is done here, and nothing beside it
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         with (

@@ -1,7 +1,8 @@
 """What users of other memories have suffered, put to this one; every test holds our answer.
 
 The number above a test is that of a report of such a failure, the rest of the line the place where it was reported.
-What concerns a room that is not built yet stands in `NOT_HERE`, with the room that will have to answer.
+What concerns another room stands in `NOT_HERE`, with that room; the tiers and the audit answer in
+`test_complaints_of_tiers.py`.
 """
 
 import contextlib

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import sqlite3
 import sys
@@ -10,20 +11,23 @@ import threading
 import time
 import traceback
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 import alveus
 import promoter
-from alveus import Draft, Hippocampus, InputError, Kind, NotFound, StoreError
+from alveus import Draft, Hippocampus, InputError, JournalError, Kind, NotFound, StoreError
 from alveus.audit.judge import Contract, State, judge
 from alveus.audit.receipt import Boundary, Outcome, OutcomeReceipt, Status
 from alveus.doors.cli import main
+from alveus.estimate import estimate_tokens
 from alveus.journal.record import Source
 from alveus.promoting import RELEASE
 from alveus.promoting.rows import page_of
 from alveus.store.database import Database
 from alveus.tiers import summary
+from alveus.tiers.retrieval import Why
 
 TOPICS = ("trains leave from platform nine", "bread rises in a warm oven", "rivers run down to the sea")
 
@@ -39,8 +43,9 @@ def say(memory, count, user=None, first=0, session=None):
 
 
 def opened(home, **options):
-    """A memory that recalls by words."""
-    return Hippocampus.open(home=home, agent_id=options.pop("agent_id", "river"), embedder="none", **options)
+    """A memory that recalls by words, and promotes when it is told to."""
+    agent_id = options.pop("agent_id", "river")
+    return Hippocampus.open(home=home, agent_id=agent_id, embedder="none", tiers=False, **options)
 
 
 def tiers_of(memory):
@@ -157,6 +162,21 @@ def test_facts_reach_the_profile_and_the_newest_stands(home):
         assert len(history) == len(tiers_of(memory).db.facts(1)) - 1
 
 
+def test_a_segment_that_is_sent_is_sent_whole(home):
+    """However many pages joined before it was hot: what the newest of them state is in LPM too."""
+    with opened(home) as memory:
+        for first, count in ((0, 9), (9, 64)):  # two pages that are not hot, and then a whole batch
+            for number in range(first, first + count):
+                text = f"The train to Bergen leaves from Oslo. I like fish{number:03}."
+                memory.record("observation", text, src="user")
+            memory.promote()
+        (segment,) = tiers_of(memory).db.segments(1)
+        assert (segment.pages, segment.interaction) == (66, 0)
+        assert not tiers_of(memory).db.unknown_pages(segment.id, 100)
+        assert {one.value for one in memory.facts().facts} == {f"fish{number:03}" for number in range(66)}
+        same_after_rebuild(memory)
+
+
 def test_a_segment_that_was_read_is_warmer(home):
     """Reading raises N_visit, at the time of the reading."""
     with opened(home) as memory:
@@ -179,6 +199,174 @@ def test_an_empty_answer_says_why(home):
         assert not memory.retrieve("x", user="anna").reasons
 
 
+def test_an_answer_that_is_narrowed_says_so(home, clock):
+    """By session and by time, before ranking: other segments do not crowd it out; nothing left is said to be."""
+    with opened(home, clock=clock) as memory:
+        for day in range(30):
+            say(memory, 1, first=day, session=f"s{day % 3}")
+            clock.advance(hours=24)
+        memory.promote()
+        for session in ("s0", "s1", "s2"):
+            texts = [item.text for item in memory.retrieve("trains bread rivers", session=session)]
+            numbers = [int(re.search(r"number (\d+)", text)[1]) for text in texts]
+            assert numbers
+            assert {number % 3 for number in numbers} == {int(session[1])}
+        first = memory.retrieve("trains", until="2026-01-04")
+        assert {re.search(r"number (\d+)", item.text)[1] for item in first if item.kind == "page"} <= {
+            "0",
+            "1",
+            "2",
+            "3",
+        }
+        assert len(first)
+        found = memory.retrieve("trains", session="another")
+        assert (len(found), [why.code for why in found.reasons]) == (0, ["filtered_out"])
+        assert [why.code for why in memory.retrieve("x", since="2031-01-01").reasons] == ["filtered_out"]
+        with pytest.raises(InputError):
+            memory.retrieve("x", since="some day")
+        with pytest.raises(InputError):
+            memory.retrieve("x", session=" ")
+
+
+def test_an_answer_that_does_not_fit_says_what_was_left(home):
+    """Never more tokens than the budget; a giant is skipped and named, and stops nothing."""
+    with opened(home) as memory:
+        memory.record("observation", "giant " * 4000, src="user")
+        say(memory, 6)
+        whole = memory.retrieve("trains")
+        assert not whole.reasons
+        found = memory.retrieve("trains", budget=400)
+        assert [why.code for why in found.reasons] == ["over_budget"]
+        assert len(found) == 6
+        assert len(found.skipped) == 1
+        assert sum(estimate_tokens(f"{item.text}\n\n") for item in found) <= 400
+        few = memory.retrieve("trains", budget=60)
+        assert few.items == found.items[-len(few) :], "of STM the newest have the first turn"
+        none = memory.retrieve("trains", budget=1)
+        assert (len(none), len(none.skipped), [why.code for why in none.reasons]) == (0, 7, ["over_budget"])
+
+
+def test_a_list_of_facts_that_is_empty_says_why(home, capfd):
+    """A name that was misspelt and a user of whom nothing is known yet are told apart, on the command line too."""
+    with opened(home) as memory:
+        say(memory, 1, user="anna")
+        assert [(why.code, not memory.facts("anna").facts) for why in memory.facts("anan").reasons] == [
+            ("unknown_scope", True)
+        ]
+        assert not memory.facts("anna").reasons
+    for user, told in (("anan", "nothing is stored of user 'anan'"), ("anna", "nothing is known of them yet")):
+        assert main(["--home", str(home), "--agent", "river", "facts", "--user", user]) == 0
+        out, err = capfd.readouterr()
+        assert (out, told in err) == ("", True)
+
+
+def test_an_answer_names_the_version_that_it_was_taken_from(home, monkeypatch):
+    """What came in while the question was embedded is answered with, and counts in the version."""
+    from alveus.promoting import reading
+
+    meaning = reading._meaning
+    with opened(home) as memory, opened(home) as other:
+        say(memory, 3)
+        memory.retrieve("trains")
+
+        def meanwhile(tiers, query):
+            say(other, 1, first=3)
+            tiers_of(other)
+            return meaning(tiers, query)
+
+        monkeypatch.setattr(reading, "_meaning", meanwhile)
+        found = memory.retrieve("trains")
+        assert len([item for item in found if item.kind == "page"]) == 4
+        assert found.version == max(item.version for item in found) == 8
+        memory.settle(found.run_id, {"type": "test_result", "value": "passed"})
+        assert [one.version for one in receipts(memory) if one.run_id == found.run_id] == [8, 8]
+
+
+def test_an_index_that_is_not_built_is_said(home):
+    """A reader without tiers.db, and vectors that are not made yet: the answer is given, and says what it lacks."""
+    with opened(home) as memory:
+        say(memory, 12)
+    with opened(home, read_only=True) as memory:
+        found = memory.retrieve("trains")
+        assert [why.code for why in found.reasons] == ["index_not_built"]
+        assert len(found) == 9  # STM, and of what is due that which answers
+        assert "rebuild" in found.reasons[0].text
+    with Hippocampus.open(home=home, agent_id="river", embedder=Toy(), tiers=False) as memory:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("alveus.promoting.reading._EMBED", 3)
+            found = memory.retrieve("trains")
+            assert [why.code for why in found.reasons] == ["index_not_built"]
+            assert "21 records have no vector yet" in found.reasons[0].text
+        assert not memory.retrieve("trains").reasons
+
+
+def test_every_reason_is_given_somewhere():
+    """None of the vocabulary is a dead word: each has a test that gets it."""
+    source = Path(__file__).read_text("utf-8")
+    assert all(f'"{why}"' in source for why in Why)
+
+
+def test_facts_are_listed_with_their_history(home, capfd):
+    """What stands, and with the history what was replaced, by what, and what only repeats; on the command line too."""
+    with opened(home) as memory:
+        for town in ("Oslo", "Kazan", "Kazan", "Riga"):
+            for number in range(4):
+                memory.record("observation", f"My town, station {number}. I live in {town}.", src="user", user="anna")
+        memory.promote("anna")
+        memory.promote("anna")
+        now = memory.facts("anna").facts
+        known = memory.facts("anna", history=True).facts
+        assert [fact.value for fact in now if fact.key == "lives_in"] in (["Kazan"], ["Oslo"])
+        assert len(known) > len(now)
+        ids = {fact.id for fact in known}
+        replaced = [fact for fact in known if fact.superseded_by]
+        assert replaced
+        assert all(fact.superseded_by in ids and memory.get(fact.sources[0]) for fact in replaced)
+        assert not memory.facts("boris", history=True).facts
+    told = ["--home", str(home), "--agent", "river", "facts", "--user", "anna"]
+    assert main([*told, "--json"]) == 0
+    assert [one["stands"] for one in json.loads(capfd.readouterr().out)["facts"]] == [True] * len(now)
+    assert main([*told, "--history"]) == 0
+    assert "replaced\tlives in: Oslo" in capfd.readouterr().out
+    assert main([*told, "--history", "--jsonl"]) == 0
+    assert len(capfd.readouterr().out.splitlines()) == len(known)
+
+
+def test_a_fact_whose_record_was_changed_is_left_out_and_named(home):
+    """What it rests on is read and checked."""
+    with opened(home) as memory:
+        for number in range(14):
+            memory.record("observation", f"Station {number} again. I live in Oslo.", src="user")
+        memory.promote()
+        assert memory.facts().facts
+    path = next(home.rglob("stream.jsonl"))
+    path.write_bytes(path.read_bytes().replace(b"Station 0 again. I live in Oslo", b"Station 0 again. I live in Rome"))
+    with opened(home, read_only=True) as memory:
+        found = memory.facts()
+        assert not [fact for fact in found.facts if fact.value != "Oslo"]
+        assert found.left_out
+
+
+def test_a_full_disk_leaves_the_tiers_as_they_were(home, monkeypatch):
+    """Made anew they would not fit: the old ones answer, and the health says so."""
+
+    def full(_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with opened(home) as memory:
+        say(memory, 20)
+        memory.promote()
+        before = tiers_of(memory).db.dump()
+        with monkeypatch.context() as patch:
+            patch.setattr(Database, "take_over", lambda *_: full(None))
+            assert memory.prepare_recall(anew=True) == 40
+        assert any("disk is full" in mark for mark in memory.marks())
+        assert tiers_of(memory).db.dump() == before
+        assert memory.retrieve("trains").items
+        assert memory.prepare_recall(anew=True) == 40
+        assert not memory.marks()
+
+
 def test_a_damaged_record_is_left_out_and_named(home):
     """A page whose record fails its check does not answer with it."""
     with opened(home) as memory:
@@ -190,6 +378,20 @@ def test_a_damaged_record_is_left_out_and_named(home):
         found = memory.retrieve("platform")
         assert found.left_out
         assert not [item for item in found if "platform ten!, number 0" in item.text]
+
+
+def test_an_answer_of_which_nothing_held_says_so(home):
+    """Every record that was found fails its check: an empty answer, and not as if nothing were stored."""
+    with opened(home) as memory:
+        memory.record("observation", "the pump of station nine is loud", src="user", user="anna")
+        say(memory, 3, user="boris")
+        memory.retrieve("x")
+    path = next(home.rglob("stream.jsonl"))
+    path.write_bytes(path.read_bytes().replace(b"station nine is loud", b"station nine is calm"))
+    with opened(home, read_only=True) as memory:
+        found = memory.retrieve("pump", "anna")
+        assert (len(found), [why.code for why in found.reasons]) == (0, ["check_failed"])
+        assert found.left_out
 
 
 def test_a_reader_asks_and_leaves_no_trace(home):
@@ -290,7 +492,15 @@ def test_no_scope_leaks_into_another(home):
 def test_a_user_that_names_nobody_is_refused_everywhere(home, user):
     """Reading and writing refuse it, with a sentence; nothing is stored or made."""
     with opened(home) as memory:
-        for act in (lambda: memory.promote(user), lambda: memory.retrieve("x", user)):
+        for act in (
+            lambda: memory.record("observation", "x", user=user),
+            lambda: memory.record_many([Draft(kind=Kind.OBSERVATION, content="x", user=user)]),
+            lambda: memory.promote(user),
+            lambda: memory.retrieve("x", user),
+            lambda: memory.facts(user),
+            lambda: memory.context("x", 100, user=user),
+            lambda: memory.pattern_completion("x", user=user),
+        ):
             with pytest.raises(InputError) as refused:
                 act()
             assert refused.value.message
@@ -466,6 +676,17 @@ def test_a_model_that_is_down_is_not_asked_for_every_page(home):
         assert len(model.asked) == 3
 
 
+def test_a_failure_of_ours_is_said_in_its_words(home):
+    """A limit that is reached and a server that is down are two things, and the person is told which it is."""
+
+    def capped(_):
+        raise StoreError("the limit for toy is reached for today", code="cost_cap", hint="wait until tomorrow")
+
+    with opened(home, summarizer=Model(capped)) as memory:
+        say(memory, 9)
+        assert memory.promote().problems == ("the limit for toy is reached for today",)
+
+
 def test_nobody_waits_for_a_model(home):
     """While a model sleeps others record, ask and promote; what they moved is not moved again."""
     asked, wake = threading.Event(), threading.Event()
@@ -565,6 +786,54 @@ def test_a_lost_ledger_loses_no_page(home):
         all_there(memory)
 
 
+@pytest.mark.parametrize("noted", [True, False])
+def test_a_database_of_an_earlier_day_is_made_again(home, noted):
+    """tiers.db came from a backup, the ledger did not: the moves that only the ledger knows are not planned anew."""
+    with opened(home) as memory:
+        say(memory, 12)
+        memory.promote()
+    backup = (memory.folder / "tiers.db").read_bytes()
+    with opened(home) as memory:
+        say(memory, 30, first=12)
+        memory.promote()
+        memory.retrieve("trains")
+        tables = tiers_of(memory).db.dump()
+    (memory.folder / "tiers.db").write_bytes(backup)
+    if not noted:
+        with sqlite3.connect(memory.folder / "tiers.db") as db:
+            db.execute("DELETE FROM about WHERE name = 'ledger'")
+        db.close()
+    with opened(home) as memory:
+        assert tiers_of(memory).db.dump() == tables
+        assert memory.promote().pages == 0
+        all_there(memory)
+    with opened(home, read_only=True) as memory:
+        assert len(memory.retrieve("trains")) > 7
+
+
+def test_hashed_scopes_join_and_are_made_again(home, monkeypatch):
+    """With ALVEUS_SCOPES=hashed no name is in the ledger, and all that the ledger is for goes on."""
+    monkeypatch.setenv("ALVEUS_SCOPES", "hashed")
+    with opened(home) as memory:
+        say(memory, 12, user="Anna of Oslo")
+        memory.promote("Anna of Oslo")
+        found = memory.retrieve("trains", "Anna of Oslo")
+        memory.settle(found.run_id, {"type": "test_result", "value": "passed"})
+        assert not {b"Anna", b"river"} & set((memory.folder / "receipts.jsonl").read_bytes().split(b'"'))
+        assert b"Anna" not in (memory.folder / "receipts.jsonl").read_bytes()
+        same_after_rebuild(memory)
+        with tiers_of(memory).db.writing():
+            tiers_of(memory).tell(*_some_page(memory), Boundary.STORE, Status.VERIFIED)
+    with opened(home) as memory:
+        assert tiers_of(memory).receipts.are_known()
+        same_after_rebuild(memory)
+
+
+def _some_page(memory):
+    row = tiers_of(memory).db.scopes()[0]
+    return row, page_of(tiers_of(memory).db.page(row.id, 11))
+
+
 def test_a_damaged_database_is_made_again(home):
     """No database, or another one's, takes the tiers down: they are made again, and the damaged file is kept aside."""
     with opened(home) as memory:
@@ -576,6 +845,44 @@ def test_a_damaged_database_is_made_again(home):
     with opened(home) as memory:
         assert [item.id for item in memory.retrieve("trains")] == before
     assert path.with_name("tiers.db.damaged").exists()
+
+
+def test_a_rebuild_takes_the_place_of_a_database_with_spoiled_pages(home):
+    """One that opens and cannot be read says what to do, and that does it; the damaged file is kept aside."""
+    with opened(home) as memory:
+        say(memory, 20)
+        memory.promote()
+        before = [item.id for item in memory.retrieve("trains")]
+    path = next(home.rglob("tiers.db"))
+    data = path.read_bytes()
+    path.write_bytes(data[:4096] + b"\xff" * (len(data) - 4096))
+    with opened(home) as memory:
+        with pytest.raises(StoreError) as caught:
+            memory.retrieve("trains")
+        assert (caught.value.code, "alveus rebuild" in caught.value.hint) == ("tiers_damaged", True)
+    with opened(home, read_only=True) as memory, pytest.raises(StoreError, match="malformed"):
+        memory.retrieve("trains")
+    with opened(home) as memory:
+        memory.prepare_recall(anew=True)
+        assert not memory.marks()
+        assert [item.id for item in memory.retrieve("trains")] == before
+        all_there(memory)
+    assert path.with_name("tiers.db.damaged").exists()
+
+
+def test_a_disk_that_is_full_is_said_to_be(home):
+    """Nobody is told to move the tiers away where room is what is missing."""
+    with opened(home) as memory:
+        say(memory, 9)
+        sqlite = tiers_of(memory).db._db
+        sqlite.execute("PRAGMA max_page_count = 1")
+        say(memory, 400)
+        with pytest.raises(StoreError) as caught:
+            memory.promote()
+        assert (caught.value.code, "room" in caught.value.hint) == ("tiers_unavailable", True)
+        sqlite.execute("PRAGMA max_page_count = 1000000")
+        memory.promote()
+        all_there(memory)
 
 
 def test_tiers_of_another_journal_are_not_believed(tmp_path):
@@ -703,6 +1010,25 @@ def test_a_run_that_arrived_gets_its_receipt_and_one_that_did_not_is_planned_aga
         all_there(memory)
     with pytest.raises(NotFound), opened(home) as memory:
         memory.reconcile("f" * 32)
+
+
+def test_a_promotion_that_got_half_way_leaves_the_rest_due(home, monkeypatch):
+    """Pages that were stored one by one, and a batch of which moved: the judge does not call the others waiting."""
+    with opened(home) as memory:
+        for number in range(80):
+            say(memory, 1, user="anna", first=number)
+            tiers_of(memory)
+        with monkeypatch.context() as patch:
+            patch.setattr("alveus.promoting.Tiers.stop_if_closing", fails)
+            with pytest.raises(StoreError):
+                memory.promote("anna")
+        scope = tiers_of(memory).db.scopes()[0]
+        assert (scope.pages, scope.departed) == (80, 64)
+        health = judged(memory, "anna")
+        assert health.state is State.PROMOTION_MISSING
+        assert len({one.source_ids for one in health.decided[0].receipts}) == 80 - 64 - 7
+        memory.promote("anna")
+        assert judged(memory, "anna").state is State.WAITING
 
 
 # Kill anywhere
@@ -879,7 +1205,49 @@ def test_promote_and_reconcile_on_the_command_line(home, capfd, monkeypatch):
     assert main(["reconcile", run]) == 0
     assert "verified" in capfd.readouterr().out
     assert main(["reconcile", "f" * 32, "--json"]) == 3
+    with opened(home) as memory:
+        asked = memory.retrieve("trains", "anna").run_id
+    capfd.readouterr()
+    assert main(["settle", asked, "test_result", "passed", "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["passed"] is True
+    assert main(["settle", asked, "test_result", "failed"]) == 2
+    assert main(["settle", asked, "opinion", "good"]) == 2
+    assert main(["settle", "f" * 32, "row_id", "7"]) == 3
     assert main(["rebuild"]) == 0
+
+
+def test_a_context_says_how_the_tiers_are(home):
+    """Pages that should have moved, and moves without the model, are in its health; a tier page in its sources."""
+    model = Model(fails)
+    with opened(home, summarizer=model) as memory:
+        say(memory, 12)
+        memory.retrieve("trains")
+        assert any(mark.startswith("promotion_missing: 5 pages") for mark in memory.context("trains", 500).health)
+        memory.promote()
+        assert [mark.split(":")[0] for mark in memory.context("trains", 500).health] == ["degraded"]
+        model.act = good
+        memory.promote()
+        pack = memory.context("which platform do trains leave from?", 4000)
+        assert not pack.health
+        pages = {source for item in memory.retrieve("which platform do trains leave from?") for source in item.sources}
+        assert pages <= set(pack.sources)
+        assert pack.tokens <= 4000
+
+
+def test_a_damaged_ledger_costs_no_context(home):
+    """The audit is beside the memory: a pack is made without the tiers, and says so; asking the tiers is an error."""
+    with opened(home) as memory:
+        say(memory, 12)
+        memory.promote()
+    path = memory.folder / "receipts.jsonl"
+    path.write_bytes(path.read_bytes()[:700])
+    with opened(home) as memory:
+        pack = memory.context("trains", 500)
+        assert pack.sources
+        assert any("the ledger" in mark for mark in pack.health)
+        with pytest.raises(JournalError):
+            memory.retrieve("trains")
+        assert memory.record("decision", "goes on", src="user")
 
 
 def test_a_context_begins_with_what_is_known_and_can_be_settled(home):

@@ -99,6 +99,33 @@ def test_a_later_success_hides_nothing():
     assert judge([*lost, *later, found, *whole], Contract(), NOW)
 
 
+def test_the_newest_word_on_a_page_counts_whichever_run_says_it():
+    """A page that one run moved, and that another saw afterwards not to be there, is not settled."""
+    ids, lane = {"source_ids": ("ab" * 16,)}, Contract(joined=False, required=(Boundary.STORE, Boundary.STM_MTM))
+    stored = receipt(Boundary.STORE, 0, run="a", source_durable=True, source_present=True, **ids)
+    moved = [
+        receipt(Boundary.STM_MTM, at, run=run, destination_present=True, **ids) for at, run in ((1, "a"), (3, "b"))
+    ]
+    missed = receipt(Boundary.STM_MTM, 9, Status.VERIFIED, run="a", destination_present=False, **ids)
+    assert judge([stored, *moved], lane, NOW).state is State.HEALTHY
+    assert judge([stored, *moved, missed], lane, NOW).state is State.UNCERTAIN
+    again = receipt(Boundary.STM_MTM, 12, run="b", destination_present=True, **ids)
+    assert judge([stored, *moved, missed, again], lane, NOW).state is State.HEALTHY
+
+
+def test_a_page_that_is_due_stays_so_though_another_one_moved():
+    """What is said later of one page ends no wait of another's."""
+    lane = Contract(joined=False, required=(Boundary.STORE, Boundary.STM_MTM))
+    waits = {"run": "due", "source_ids": ("cd" * 16,), "source_durable": True, "source_present": True, "capacity": 7}
+    stored = receipt(Boundary.STORE, 0, Status.VERIFIED, occupancy=1, **waits)
+    due = receipt(Boundary.STM_MTM, 1, Status.WAITING, occupancy=8, **waits)
+    moved = receipt(Boundary.STM_MTM, 2, run="other", source_ids=("ab" * 16,), destination_present=True)
+    assert judge([stored, due], lane, NOW).state is State.PROMOTION_MISSING
+    assert judge([stored, due, moved], lane, NOW).state is State.PROMOTION_MISSING
+    arrived = receipt(Boundary.STM_MTM, 3, run="due", source_ids=("cd" * 16,), destination_present=True)
+    assert judge([stored, due, moved, arrived], lane, NOW).state is State.HEALTHY
+
+
 def test_a_degraded_move_is_flagged_whatever_the_state():
     """The flag stands beside the state."""
     degraded = [*run(), receipt(Boundary.STM_MTM, 5, Status.DEGRADED, destination_present=True)]

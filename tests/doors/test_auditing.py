@@ -148,6 +148,39 @@ def test_a_damaged_ledger_is_not_an_empty_one(begun, append, folder, command):
     assert (ended.status, ended.document["code"]) == (4, "ledger_broken")
 
 
+@pytest.mark.parametrize("left", [0, 2, None])
+def test_a_ledger_whose_end_was_cut_off_is_no_shorter_one(begun, append, folder, left):
+    """Status 4, and the doctor says what is wrong and what to do; the same where the file is gone."""
+    append(*whole())
+    path = folder / NAME
+    if left is None:
+        path.unlink()
+    else:
+        path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:left]))
+    ended = begun("audit", "--json")
+    assert (ended.status, ended.document["code"]) == (4, "ledger_broken")
+    (found,) = [one for one in begun("doctor", "--json").document["checks"] if one["name"] == "ledger"]
+    assert (found["health"], "cut_off" in found["found"], "backup" in found["mend"]) == ("bad", True, True)
+
+
+def test_the_doctor_looks_at_the_ledger(begun, append, folder, monkeypatch):
+    """Whole, torn by a crash, and with names although hashes are asked for."""
+
+    def ledger():
+        (found,) = [one for one in begun("doctor", "--json").document["checks"] if one["name"] == "ledger"]
+        return found["health"], found["found"]
+
+    assert ledger() == ("ok", "no receipts yet")
+    append(*whole())
+    assert ledger() == ("ok", "4 receipts, all whole")
+    monkeypatch.setenv("ALVEUS_SCOPES", "hashed")
+    assert ledger()[0] == "warn"
+    monkeypatch.delenv("ALVEUS_SCOPES")
+    with (folder / NAME).open("ab") as file:
+        file.write(b'{"kid"')
+    assert ledger() == ("warn", "a crash left half a line at its end")
+
+
 @pytest.mark.parametrize("command", [["audit"], ["metrics"], ["receipts", "ls"], ["receipts", "show", "x"]])
 def test_without_a_journal_there_is_nothing_to_audit(call, command):
     """Status 3, as for everything that is not there."""

@@ -122,7 +122,7 @@ def test_a_cause_is_told_once(begun, home):
     ended = begun("doctor")
     assert ended.status == 1
     assert ended.out.count("chmod 600") == 1
-    assert ended.out.count("the same") == 2
+    assert ended.out.count("the same") == 3
 
 
 @pytest.mark.parametrize(

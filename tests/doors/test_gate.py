@@ -1,6 +1,8 @@
 """The gate: green on ours, red on a memory that lets go before it has hold, and never green by default."""
 
+import importlib.util
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -88,6 +90,7 @@ def test_a_mem0_shaped_object_shows_what_it_can(gate, tmp_path):
     [
         ("rows = rows[-1:]", 3),  # it forgets all but the newest
         ("rows = [[*row[:1], 'all', row[2]] for row in rows]; agent_id = 'all'", 2),  # one assistant's is everybody's
+        ("rows = [[user_id, agent_id, row[2]] for row in rows[:-4]] + rows[-4:]", 2),  # what is older is everybody's
     ],
 )
 def test_a_mem0_shaped_object_that_loses_or_mixes_is_seen(gate, tmp_path, spoil, number):
@@ -121,6 +124,55 @@ class Memory:
         found = [text for text in self.rows(user_id, agent_id) if set(text.split()) & set(query.split())]
         return {{"results": [{{"memory": text, "score": 1}} for text in found]}}
 """
+
+
+# The real packages, where they are installed
+
+
+def package_folder(name):
+    """The folder that a package is in; without it the test is skipped, and says so."""
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        pytest.skip(f"the package {name} is not installed: its stand-in was tested, the package itself was not")
+    return Path(spec.origin).parents[1]
+
+
+def test_the_real_memoryos_is_stopped_where_its_stand_in_is(gate, tmp_path):
+    """BAI-LAB's package (memoryos-pro, faiss), with a local answer for its model: red at 3 and 5, pinned by version."""
+    ended = gate("--target", f"memoryos:{tmp_path}", "--json", standins=package_folder("memoryos"))
+    assert ended.status == 5
+    found = verdicts(ended)
+    assert (found[1], found[2], found[3], found[5]) == ("holds", "fails", "fails", "fails"), ended.out
+    assert "while a model is called: source_at_risk, neither in STM nor in MTM" in evidence(ended, 3)
+    assert "another user" not in evidence(ended, 2)
+    assert re.fullmatch(r"memoryos/\d[\w.]*\+[0-9a-f]{16}", ended.document["source_version"])
+
+
+def test_the_real_mem0_shows_what_it_can(gate, tmp_path, monkeypatch):
+    """mem0ai with its models replaced and all else its own: only the fallback cannot be shown."""
+    monkeypatch.setenv("MEM0_DIR", str(tmp_path))
+    monkeypatch.setenv("MEM0_TELEMETRY", "False")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    places = f"{STANDINS}:{package_folder('mem0')}"
+    ended = gate("--target", "mem0:mem0_local:Memory", "--json", standins=places)
+    assert verdicts(ended) == {1: "holds", 2: "holds", 3: "holds", 4: "not_shown", 5: "holds", 6: "holds", 7: "holds"}
+    assert re.fullmatch(r"mem0/\d[\w.]*\+[0-9a-f]{16}", ended.document["source_version"])
+
+
+@pytest.mark.parametrize("shape", ["filters", "names"])
+def test_both_ways_of_naming_a_lane_are_taken(gate, tmp_path, shape):
+    """`user_id=…` as mem0 took it first, `filters={…}` as it takes it since; a list is asked for whole."""
+    program = MEM0.format(path=str(tmp_path / "memories.json"))
+    if shape == "filters":
+        program = program.replace("def get_all(self, *, user_id, agent_id):", "def get_all(self, *, filters, top_k=2):")
+        program = program.replace(
+            "def search(self, query, *, user_id, agent_id):", "def search(self, query, *, filters, top_k=20):"
+        )
+        program = program.replace("in self.rows(user_id, agent_id)]}", "in self.rows(**filters)][:top_k]}")
+        program = program.replace("in self.rows(user_id, agent_id) if", "in self.rows(**filters) if")
+    (tmp_path / "shaped.py").write_text(program, "utf-8")
+    ended = gate("--target", "mem0:shaped:Memory", "--json", standins=tmp_path)
+    assert verdicts(ended) == {1: "holds", 2: "holds", 3: "holds", 4: "not_shown", 5: "holds", 6: "holds", 7: "holds"}
 
 
 def test_a_package_that_is_not_there_is_said_to_be_missing(gate, tmp_path):
@@ -186,13 +238,17 @@ def test_the_steps_and_the_questions_are_those_there_are():
     assert {"store", "observe", "retrieve", "pin", "close"} <= METHODS
 
 
-def test_a_page_that_memoryos_lost_is_at_risk_and_stays_so(tmp_path, monkeypatch, worker):
-    """The model fails, the process is killed, another one looks: in neither file, and the judge says so."""
+@pytest.mark.parametrize("patience", [120.0, 2.0], ids=["the model fails", "killed while the model is called"])
+def test_a_page_that_memoryos_lost_is_at_risk_and_stays_so(tmp_path, monkeypatch, worker, patience):
+    """A promotion is cut off, another process looks: in neither file, and the judge says so."""
+    if patience < 120:
+        monkeypatch.setenv("STANDIN_HANGS", "yes")
     monkeypatch.setenv("PYTHONPATH", f"{Path(__file__).resolve().parents[2] / 'src'}:{STANDINS}")
     monkeypatch.setenv("OPENAI_API_KEY", "none")  # so that the stand-in's own model is called, which has no network
     target = worker(f"memoryos:{tmp_path}", tmp_path)
     gate = Gate(target, tmp_path, lambda: datetime.now(UTC))
     gate.capacity, gate.source_version = target.ask("pin")["capacity"], "example/1"
+    target._patience = patience  # once it is there: a worker that keeps silent is killed
     canaries = [gate.store(gate.lanes[0]) for _ in range(gate.capacity)]
     with pytest.raises(AdapterError):
         gate.store(gate.lanes[0])

@@ -6,6 +6,8 @@ The page before a batch is remembered in memory only. Pages lie by user, the ass
 # ruff: noqa: ARG002, PLR0917  (the signatures are MemoryOS's)
 
 import json
+import os
+import time
 import uuid
 from collections import deque
 from pathlib import Path
@@ -18,6 +20,8 @@ class Client:
 
     def chat_completion(self, model, messages, temperature=0.7, max_tokens=2000):
         """There is no network here."""
+        if "STANDIN_HANGS" in os.environ:
+            time.sleep(600)
         raise ConnectionError(model)
 
 

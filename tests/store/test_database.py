@@ -146,6 +146,14 @@ def test_receipts_leave_in_order_and_once(db):
     assert [data for _, data in db.waiting()] == [b"3"]
 
 
+def test_everything_that_waits_is_given_however_much(db):
+    """A reader that makes the tiers in memory misses no receipt."""
+    with db.writing():
+        db.put_receipts(b"%d" % number for number in range(10_001))
+    assert len(db.waiting()) == 10_001
+    assert len(db.waiting(2)) == 2
+
+
 def test_taking_over_keeps_the_outbox_and_the_bill(db):
     """A rebuild exchanges what is derived; receipts that wait and what was spent stay."""
     fresh = Database(None)

@@ -12,12 +12,13 @@ import pytest
 
 from alveus import Hippocampus
 from alveus.audit.receipt import BadReceipt, Boundary, Receipt, Status
-from alveus.errors import JournalError, StoreError
+from alveus.errors import InputError, JournalError, StoreError
 from alveus.journal.seal import Key, digest, format_time
 from alveus.store.files import DISK
 from alveus.store.keys import KeyRing
 from alveus.store.layout import make_layout
 from alveus.store.ledger import HASHED, NAME, Ledger, LedgerState
+from alveus.store.ledger_head import HEAD
 from alveus.store.log import Log
 from simulator import Faulty, images
 
@@ -168,11 +169,15 @@ with Ledger(Path({str(folder)!r}), DISK, KEY) as ledger:
 def test_a_torn_end_is_set_aside_and_named(folder):
     """Cut anywhere in its last line, the ledger goes on after the line before, and says what it set aside."""
     with Ledger(folder, DISK, KEY) as ledger:
-        ledger.append(some(2))
+        ledger.append(some(1))
+    head = (folder / HEAD).read_bytes()  # what is known to be on disk; the line after it is promised to nobody
+    with Ledger(folder, DISK, KEY) as ledger:
+        ledger.append(some(1, 1))
     whole = (folder / NAME).read_bytes()
     first = whole.index(b"\n") + 1
     for cut in range(first + 1, len(whole)):
         (folder / NAME).write_bytes(whole[:cut])
+        (folder / HEAD).write_bytes(head)
         reader = Ledger(folder, DISK, KEY)
         assert (numbers(reader), reader.verify().state) == ([0], LedgerState.TORN)
         with Ledger(folder, DISK, KEY) as ledger:
@@ -231,6 +236,114 @@ def test_a_disk_that_refuses_loses_nothing_that_was_promised(tmp_path, kind):
     with Ledger(home, DISK, KEY) as after:
         after.append(some(4))
         assert numbers(after) == [0, 1, 2, 3]
+
+
+# The head, and what a writer is spared
+
+
+def cut_to(folder, count):
+    """Leave so many lines."""
+    path = folder / NAME
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:count]))
+
+
+@pytest.mark.parametrize("left", [0, 1, 4])
+def test_an_end_that_was_cut_off_is_seen(folder, left):
+    """Whole lines are missing at the end, which no chain shows: broken, for whoever verifies, reads or writes."""
+    with Ledger(folder, DISK, KEY) as ledger:
+        ledger.append(some(5))
+    cut_to(folder, left)
+    before = (folder / NAME).read_bytes()
+    with Ledger(folder, DISK, KEY) as after:
+        verdict = after.verify()
+        assert (verdict.state, verdict.fault.code, verdict.size) == (LedgerState.BROKEN, "cut_off", left)
+        for act in (lambda: [*after.receipts()], lambda: [*after.receipts(strict=True)], lambda: after.append(some(1))):
+            with pytest.raises(JournalError, match="it had 5 lines"):
+                act()
+    assert (folder / NAME).read_bytes() == before
+
+
+def test_another_past_of_the_same_length_is_seen(folder, tmp_path):
+    """As many valid lines, by the same key, and not those that were there."""
+    for place, first in ((folder, 0), (tmp_path / "other", 10)):
+        with Ledger(place, DISK, KEY) as ledger:
+            ledger.append(some(3, first))
+    (folder / NAME).write_bytes((tmp_path / "other" / NAME).read_bytes())
+    with Ledger(folder, DISK, KEY) as after:
+        assert after.verify().fault.code == "cut_off"
+
+
+@pytest.mark.parametrize("data", [b"", b"x" * 400, None])
+def test_a_head_that_is_none_says_nothing(folder, data):
+    """Damaged, or of another key: it accuses nobody, and the next writer makes one."""
+    with Ledger(folder, DISK, KEY) as ledger:
+        ledger.append(some(5))
+    if data is None:
+        with Ledger(folder.with_name("other"), DISK, OTHER_KEY) as other:
+            other.append(some(9))
+        data = (folder.with_name("other") / HEAD).read_bytes()
+    (folder / HEAD).write_bytes(data)
+    cut_to(folder, 3)
+    with Ledger(folder, DISK, KEY) as after:
+        assert after.verify().state is LedgerState.WHOLE
+        assert after.append(some(6)) == 3
+    with Ledger(folder, DISK, KEY) as after:
+        assert after.head().size == 6
+
+
+def test_a_ledger_that_is_lost_is_begun_anew(folder):
+    """The file is gone: whoever verifies is told, a writer begins another, and its head is of that one."""
+    with Ledger(folder, DISK, KEY) as ledger:
+        ledger.append(some(5))
+    (folder / NAME).unlink()
+    with Ledger(folder, DISK, KEY) as after:
+        assert after.verify().fault.code == "cut_off"
+        assert [*after.receipts()] == []
+        assert after.append(some(2)) == 2
+        assert after.verify().state is LedgerState.WHOLE
+
+
+def test_a_writer_reads_what_is_new_and_knows_what_is_old(folder, monkeypatch):
+    """What an earlier writer had read is not read again; a receipt of it is still known."""
+    with Ledger(folder, DISK, KEY) as ledger:
+        ledger.append(some(1500))
+    with Ledger(folder, DISK, KEY) as other:
+        other.append(some(20, 1500))
+    checked, check = [], Ledger.check
+    monkeypatch.setattr(Ledger, "check", lambda self, raw: checked.append(1) or check(self, raw))
+    with Ledger(folder, DISK, KEY) as after:
+        assert after.append([receipt(3), receipt(1510), receipt(2000)]) == 1
+    assert len(checked) == 20
+    monkeypatch.undo()
+    with Ledger(folder, DISK, KEY) as after:
+        assert numbers(after) == [*range(1520), 2000]
+        assert after.verify().state is LedgerState.WHOLE
+
+
+def test_what_was_saved_of_another_ledger_is_not_used(folder):
+    """Restored from a backup, or made anew: the writer reads it whole."""
+    with Ledger(folder, DISK, KEY) as ledger:
+        ledger.append(some(1000))
+    backup = (folder / NAME).read_bytes(), (folder / HEAD).read_bytes()
+    with Ledger(folder, DISK, KEY) as ledger:
+        ledger.append(some(1000, 1000))
+    (folder / NAME).write_bytes(backup[0])
+    (folder / HEAD).write_bytes(backup[1])
+    with Ledger(folder, DISK, KEY) as after:
+        assert after.append(some(1, 1500)) == 1
+        assert numbers(after) == [*range(1000), 1500]
+
+
+def test_what_came_after_a_place_is_read_from_there(folder):
+    """And nothing where the ledger is another one, or ends before it."""
+    with Ledger(folder, DISK, KEY) as ledger:
+        ledger.append(some(3))
+        place = ledger.end()
+        ledger.append(some(2, 3))
+        assert [one.version for one in ledger.since(place)] == [3, 4]
+        assert [*ledger.since(ledger.end())] == []
+        assert ledger.since(place._replace(last_line="0" * 64)) is None
+        assert ledger.since(place._replace(offset=10**6)) is None
 
 
 # What somebody changed
@@ -352,6 +465,25 @@ def test_hashed_scopes_hide_the_names_and_join(folder):
         assert ledger.append([receipt(0)]) == 0
     data = (folder / NAME).read_bytes()
     assert not any(name in data for name in ("Анна".encode(), b"Boris", b"river"))
+
+
+def test_a_ledger_goes_on_as_it_was_begun(folder, tmp_path, monkeypatch):
+    """ALVEUS_SCOPES counts where a ledger begins: afterwards nobody's setting parts a lane from its past."""
+    monkeypatch.setenv("ALVEUS_SCOPES", "hashed")
+    with Ledger(folder, DISK, KEY) as ledger:
+        ledger.append([receipt(0)])
+    monkeypatch.delenv("ALVEUS_SCOPES")
+    with Ledger(folder, DISK, KEY) as ledger, Ledger(tmp_path / "plain", DISK, KEY) as plain:
+        ledger.append([receipt(1)])
+        plain.append([receipt(0)])
+    monkeypatch.setenv("ALVEUS_SCOPES", "hashed")
+    with Ledger(tmp_path / "plain", DISK, KEY) as plain:
+        plain.append([receipt(1)])
+        assert [one.user_scope for one in plain.receipts()] == ["Анна", "Анна"]
+    assert "Анна".encode() not in (folder / NAME).read_bytes()
+    monkeypatch.setenv("ALVEUS_SCOPES", "yes")
+    with pytest.raises(InputError, match="ALVEUS_SCOPES"):
+        Ledger(folder, DISK, KEY)
 
 
 def test_nobody_poses_as_a_hashed_name(folder):

@@ -280,16 +280,9 @@ class _Attempt:
             if receipt.status is not Status.STARTED:
                 _at(found, Boundary.STM_MTM, receipt).source.append(receipt)
         for boundary in _MOVES:
-            for receipt in self._moving(boundary):
+            for receipt in self.by[boundary]:
                 _at(found, boundary, receipt).move.append(receipt)
         return [self._settle(passage) for passage in found.values() if self._counts(passage)]
-
-    def _moving(self, boundary: Boundary) -> list[Receipt]:
-        """The receipts of a move; where operations have runs of their own, a later word ends an earlier wait."""
-        moving = self.by[boundary]
-        if self.expected.joined:
-            return moving
-        return [one for one in moving if one.status is not Status.WAITING or one.at_utc == moving[-1].at_utc]
 
     def _counts(self, passage: _Passage) -> bool:
         """A move that began counts, and a source that went; one that only waits, where the contract asks for it."""
@@ -394,12 +387,13 @@ def _judge_passages(attempt: _Attempt, findings: _Findings) -> None:
 
 
 def _settled(runs: dict[str, list[Receipt]]) -> _Settled:
+    """What arrived, by the newest word on it, whichever run says it."""
     settled: _Settled = {boundary: set() for boundary in _MOVES}
-    for run in runs.values():
-        for receipt in run:
-            if receipt.boundary in settled and receipt.source_ids and receipt.status in GOOD:
-                ids = settled[receipt.boundary]
-                (ids.difference_update if receipt.destination_present is False else ids.update)(receipt.source_ids)
+    every = (one for run in runs.values() for one in run)
+    moves = [one for one in every if one.boundary in settled and one.source_ids and one.status in GOOD]
+    for receipt in sorted(moves, key=_in_order):
+        ids = settled[receipt.boundary]
+        (ids.difference_update if receipt.destination_present is False else ids.update)(receipt.source_ids)
     return settled
 
 

@@ -15,6 +15,7 @@ from alveus.doors import output
 from alveus.doors.exits import Exit
 from alveus.doors.options import Command, Form, Group, settings_of
 from alveus.doors.streams import text
+from alveus.doors.telemetry import To
 from alveus.errors import JournalError, NotFound
 
 if TYPE_CHECKING:
@@ -109,6 +110,32 @@ def export(call: typer.Context, *, user: User = None) -> None:
         return
     for event in events:
         output.raw(output.compact(event).encode() + b"\n")
+
+
+@receipts.command("otel", cls=Command)
+def otel(
+    call: typer.Context,
+    *,
+    user: User = None,
+    to: Annotated[
+        To, typer.Option("--to", metavar="WHERE", show_default=True, help="`otlp`, a collector; or `console`.")
+    ] = To.OTLP,
+) -> None:
+    """Send the receipts to OpenTelemetry: a span a run, an event a receipt, counts.
+
+    The variables OTEL_… say where to; no name of a user leaves the machine. What is sent again is the same spans. Needs
+    the extra `otel`.
+    """
+    from alveus.doors import health, telemetry
+
+    settings = settings_of(call)
+    sent = telemetry.send(health.asked_for(settings, user), to)
+    if to is To.CONSOLE:
+        return
+    if settings.form is Form.TEXT:
+        output.show(f"{output.plural(sent, 'run')} sent")
+    else:
+        output.document({"runs": sent}, settings)
 
 
 def metrics(call: typer.Context) -> None:

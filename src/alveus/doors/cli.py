@@ -15,8 +15,21 @@ from typing import Annotated, Any, Final
 import typer
 
 from alveus import __version__
-from alveus.doors import auditing, caring, exporting, importing, output, proving, reading, tiering, writing
+from alveus.doors import (
+    auditing,
+    caring,
+    compiling,
+    exporting,
+    hooks,
+    importing,
+    output,
+    proving,
+    reading,
+    tiering,
+    writing,
+)
 from alveus.doors.exits import Exit, of_system, status_of
+from alveus.doors.mcp import commands as mcp_commands
 from alveus.doors.options import Agent, Command, Form, Group, Home, Json, Jsonl, Settings
 from alveus.doors.streams import hush, prepare
 from alveus.errors import AlveusError, InputError
@@ -45,8 +58,13 @@ COMMANDS: Final[tuple[tuple[str, Callable[..., Any]], ...]] = (
     ("rebuild", caring.rebuild),
     ("doctor", caring.doctor),
     ("agents", caring.agents),
+    ("compile", compiling.compile_),
+    ("digest", compiling.digest),
+    ("drift", compiling.drift),
     ("promote", tiering.promote),
     ("reconcile", tiering.reconcile),
+    ("facts", tiering.facts),
+    ("settle", tiering.settle),
     ("audit", auditing.audit),
     ("gate", auditing.gate),
     ("metrics", auditing.metrics),
@@ -54,7 +72,12 @@ COMMANDS: Final[tuple[tuple[str, Callable[..., Any]], ...]] = (
 for _name, _function in COMMANDS:
     app.command(_name, cls=Command)(_function)
 app.add_typer(caring.keys, name="keys", cls=Group)
+app.add_typer(compiling.canon, name="canon", cls=Group)
+app.add_typer(compiling.kernel, name="kernel", cls=Group)
+app.add_typer(compiling.identity, name="identity", cls=Group)
 app.add_typer(auditing.receipts, name="receipts", cls=Group)
+app.add_typer(hooks.hooks, name="hooks", cls=Group)
+app.add_typer(mcp_commands.mcp, name="mcp", cls=Group)
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001  (Typer calls it so)

@@ -149,18 +149,24 @@ _PIPE_WIDTH: Final = 80
 
 def show(
     call: typer.Context,
-    record_id: Annotated[str, typer.Argument(metavar="RECORD_ID", help="The whole id: 32 hex digits.")],
+    record_id: Annotated[str, typer.Argument(metavar="RECORD_ID", help="Its id: 32 hex digits, or its first 8.")],
 ) -> None:
     """Show one record, whole, with its place in the chain."""
     settings = settings_of(call)
     with settings.open() as memory:
-        record = memory.get(record_id.strip().lower())
+        wanted = record_id.strip().lower()
+        record = memory.cited(wanted) if _SHORTEST <= len(wanted) < _WHOLE else memory.get(wanted)
     if settings.form is not Form.TEXT:
         output.document({"record": record, "signature_valid": True}, settings)
         return
     output.facts(list(_facts_of(record)))
     output.show()
     output.prose(record.content)
+
+
+_SHORTEST: Final = 8
+_WHOLE: Final = 32
+"""Digits of an id as a kernel names it, and of a whole one."""
 
 
 def _facts_of(record: SignedRecord) -> Iterator[output.Row]:

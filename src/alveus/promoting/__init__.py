@@ -8,21 +8,25 @@ from __future__ import annotations
 import copy
 import os
 import threading
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from alveus.agent import Agent
+from alveus.audit.judge import Flag, State
 from alveus.audit.receipt import Boundary, Status
+from alveus.errors import StoreError
 from alveus.journal.record import SignedRecord
 from alveus.journal.seal import digest
 from alveus.language.turn import turn_of
 from alveus.promoting import asking, catching
 from alveus.promoting.receipts import Receipts
 from alveus.promoting.rows import scope_of_row
-from alveus.store.database import Database, ScopeRow
+from alveus.store.database import Damaged, Database, ScopeRow
 from alveus.store.ledger import Ledger
 from alveus.store.stream import Stream
 from alveus.tiers.policy import Policy, Scope
 from alveus.tiers.promotion import request_of, run_of
+from alveus.tiers.retrieval import Reason, Why
 from alveus.tiers.stm import Watermark, Window
 from alveus.tiers.summary import Request, Summarizer
 
@@ -56,6 +60,7 @@ class Tiers:
         self.patience = patience
         self.source = f"alveus@{RELEASE}+{self.policy.version}"
         self.read_only = agent.options.read_only
+        self.closing = threading.Event()
         self._ledger: Ledger | None = None
         self._kid = ""
         self._guard = threading.Lock()
@@ -81,12 +86,26 @@ class Tiers:
             if self._ledger is not None:
                 self._ledger.close()
 
+    def stop_if_closing(self) -> None:
+        """Raises StoreError where the memory is being closed: a promotion ends between two of its steps."""
+        if self.closing.is_set():
+            raise StoreError("the memory was closed", code="closed", hint="what is due is promoted at the next opening")
+
+    def overdue(self) -> list[str]:
+        """The users whose pages should have moved, as far as the journal was taken in."""
+        return [row.user for row in self.db.scopes() if Window(row.departed, row.pages).overflow(self.policy)]
+
     def rebuild(self) -> None:
         """Make the tiers again, from the journal and the receipts."""
         from alveus.promoting import replay  # noqa: PLC0415  (it knows this room)
 
-        self.catch_up()
-        replay.rebuild(self, lambda: True)
+        try:
+            self.catch_up()
+            replay.rebuild(self, lambda: True)
+        except Damaged as damaged:
+            self.db.renew(damaged)
+            self._begun = None
+            self.catch_up()
 
     # The journal
 
@@ -139,7 +158,9 @@ class Tiers:
         """Whether tiers.db is of this journal; an empty one is, where the ledger knows of no move either."""
         if not self.db.progress():
             return next(self.ledger().receipts(), None) is None
-        return catching.fits(self.db, self.agent.streams(), self.policy)
+        if not catching.fits(self.db, self.agent.streams(), self.policy):
+            return False
+        return self.read_only or self.receipts.are_known()
 
     def drain(self) -> None:
         """Bring receipts to the ledger; a reader's stay where they are."""
@@ -150,6 +171,23 @@ class Tiers:
         """The row of a scope, if it has any page."""
         row = self.db.scope(scope.user, scope.assistant)
         return row if row is not None and row.pages else None
+
+    def nothing_of(self, scope: Scope) -> Reason:
+        """Why there is nothing of a scope: a name that was misspelt and a memory that is empty are told apart."""
+        if any(row.pages for row in self.db.scopes()):
+            return Reason(Why.UNKNOWN_SCOPE, f"nothing is stored of user {scope.user!r} with {scope.assistant!r}")
+        return Reason(Why.NOTHING_STORED, "nothing is stored yet")
+
+    def marks(self, scope: Scope) -> Iterator[str]:
+        """What the judge would say of a scope's moves, as far as it shows without reading the ledger."""
+        row = self.scope(scope)
+        if row is None:
+            return
+        due, degraded = len(Window(row.departed, row.pages).overflow(self.policy)), len(self.db.degraded(row.id))
+        if due:
+            yield f"{State.PROMOTION_MISSING}: {due} pages should have left STM, and are there still: `alveus promote`"
+        if degraded:
+            yield f"{Flag.DEGRADED}: {degraded} pages were moved without the model: `alveus promote` asks it again"
 
     def over(self, db: Database) -> Tiers:
         """The same steps over another database: what is made anew there is nobody's yet."""

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import queue
 import threading
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from alveus.errors import AlveusError
 from alveus.journal.chain import Fault
-from alveus.journal.record import Draft, Kind, Source
+from alveus.journal.record import Draft, Kind, SignedRecord, Source
 from alveus.store.past import read
 from alveus.tiers import summary
-from alveus.tiers.summary import ORIGIN, Request, Said, Summary, Unusable
+from alveus.tiers.summary import ORIGIN, Request, Said, Summary, TooLate, Unusable
 
 if TYPE_CHECKING:
     from alveus.promoting import Tiers
     from alveus.store.database import ScopeRow
-    from alveus.tiers.page import Page
+    from alveus.tiers.page import Page, Ref
 
 PATIENCE: Final = 30.0
 """Seconds that one answer is waited for."""
+_LOOK: Final = 0.1
 PLACES: Final = 1_000
 """More than a page has records: a record's place is its page's version and its number there."""
 
@@ -39,17 +43,26 @@ def _within(tiers: Tiers, request: Request) -> object:
     def ask() -> None:
         try:
             box.put((model.answer(request) if model is not None else None, ""))
+        except AlveusError as error:  # ours, in a sentence that holds no content
+            box.put((None, error.message))
         except BaseException as error:  # noqa: BLE001  (someone else's code: whatever it raises, it gave no answer)
-            box.put((None, type(error).__name__))
+            box.put((None, f"the model failed: {type(error).__name__}"))
 
     threading.Thread(target=ask, name="alveus-summarizer", daemon=True).start()
-    try:
-        answer, failed = box.get(timeout=tiers.patience)
-    except queue.Empty:
-        raise Unusable("the model did not answer in time") from None
+    answer, failed = _awaited(tiers, box)
     if failed:
-        raise Unusable(f"the model failed: {failed}")
+        raise Unusable(failed)
     return answer
+
+
+def _awaited(tiers: Tiers, box: queue.SimpleQueue[tuple[object, str]]) -> tuple[object, str]:
+    """What the thread puts into the box. Whoever closes the memory meanwhile does not wait for it."""
+    end = time.monotonic() + tiers.patience
+    while (left := end - time.monotonic()) > 0:
+        tiers.stop_if_closing()
+        with contextlib.suppress(queue.Empty):
+            return box.get(timeout=min(left, _LOOK))
+    raise TooLate("the model did not answer in time")
 
 
 def keep(tiers: Tiers, scope: ScopeRow, page: Page, request: Request, made: Summary) -> None:
@@ -91,6 +104,17 @@ def kept(tiers: Tiers, scope: ScopeRow, request: Request) -> Summary | None:
         return None
 
 
+def read_ref(tiers: Tiers, ref: Ref) -> SignedRecord | Fault:
+    """A record of a page, read from its line and checked, or what is wrong with it."""
+    stream = tiers.stream(ref.chain)
+    if stream is None:
+        return Fault(code="missing", detail="its chain is not here", chain=ref.chain, offset=ref.offset)
+    record = read(stream, stream.line_at(ref.offset), ref.offset)
+    if isinstance(record, Fault) or record.record_id == ref.record_id:
+        return record
+    return Fault(code="missing", detail="another record lies there", chain=ref.chain, offset=ref.offset)
+
+
 def said_of(tiers: Tiers, page: Page) -> tuple[Said, ...]:
     """The records of a page as a summariser sees them; what fails its check is not there."""
     return tuple(said for said in read_page(tiers, page) if not isinstance(said, Fault))
@@ -99,14 +123,8 @@ def said_of(tiers: Tiers, page: Page) -> tuple[Said, ...]:
 def read_page(tiers: Tiers, page: Page) -> Iterator[Said | Fault]:
     """The records of a page, each read from its line and checked, or what is wrong with it."""
     for place, ref in enumerate(page.refs):
-        stream = tiers.stream(ref.chain)
-        if stream is None:
-            yield Fault(code="missing", detail="its chain is not here", chain=ref.chain, offset=ref.offset)
-            continue
-        record = read(stream, stream.line_at(ref.offset), ref.offset)
+        record = read_ref(tiers, ref)
         if isinstance(record, Fault):
             yield record
-        elif record.record_id != ref.record_id:
-            yield Fault(code="missing", detail="another record lies there", chain=ref.chain, offset=ref.offset)
         else:
             yield Said(ref.record_id, ref.src, tiers.when(record), page.version * PLACES + place, record.content)

@@ -23,8 +23,9 @@ from alveus.tiers.lpm import Fact
 from alveus.tiers.page import Page
 from alveus.tiers.policy import Scope
 from alveus.tiers.promotion import Move, Planner, facts_of, run_of
+from alveus.tiers.retrieval import Reason
 from alveus.tiers.stm import Watermark, Window
-from alveus.tiers.summary import Summary, Unusable
+from alveus.tiers.summary import Summary, TooLate, Unusable
 
 if TYPE_CHECKING:
     from alveus.promoting import Tiers
@@ -41,7 +42,7 @@ class Promoted:
 
     `pages` left STM for MTM, in `segments` of which `opened` are new; `facts` new facts are in LPM; `mended` pages that
     were degraded are so no more. `waiting` pages are in STM, within its capacity. `problems` say why a model's answers
-    were not used.
+    were not used, `reasons` why there was nothing to promote.
     """
 
     user: str
@@ -53,6 +54,7 @@ class Promoted:
     mended: int = 0
     waiting: int = 0
     problems: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
 
 
 @dataclass(slots=True)
@@ -61,14 +63,16 @@ class _Tally:
     segments: set[str] = field(default_factory=set)
     facts: int = 0
     mended: int = 0
-    problems: dict[str, int] = field(default_factory=dict)
+    problems: dict[str, None] = field(default_factory=dict)
+    failures: int = 0
 
-    def failed(self, why: str) -> None:
-        self.problems[why] = self.problems.get(why, 0) + 1
+    def failed(self, why: Unusable) -> None:
+        self.problems[str(why)] = None
+        self.failures += _FAILURES if isinstance(why, TooLate) else 1
 
     @property
     def given_up(self) -> bool:
-        return sum(self.problems.values()) >= _FAILURES or "the model did not answer in time" in self.problems
+        return self.failures >= _FAILURES
 
 
 class Reconciled(NamedTuple):
@@ -90,10 +94,13 @@ def promote(tiers: Tiers, scope: Scope) -> Promoted:
     if tiers.read_only:
         raise StoreError("the memory was opened for reading", code="read_only", hint="open it for writing")
     tiers.catch_up()
+    if tiers.scope(scope) is None:
+        return Promoted(user=scope.user, reasons=(tiers.nothing_of(scope),))
     tally, before, degraded = _Tally(), _segments(tiers, scope), _degraded(tiers, scope)
     while _move_some(tiers, scope, tally):
         _send_hot(tiers, scope, tally)
         tiers.drain()
+        tiers.stop_if_closing()
     _send_hot(tiers, scope, tally)
     _mend(tiers, scope, degraded, tally)
     tiers.drain()
@@ -221,7 +228,7 @@ def _answer(tiers: Tiers, row: ScopeRow, page: Page, tally: _Tally) -> tuple[Sum
     try:
         asking.keep(tiers, row, page, request, asking.answer_to(tiers, request))
     except Unusable as unusable:
-        tally.failed(str(unusable))
+        tally.failed(unusable)
         return None, True
     tiers.catch_up()
     made = asking.kept(tiers, row, request)  # what is used is what the journal says
@@ -275,14 +282,16 @@ def _send_hot(tiers: Tiers, scope: Scope, tally: _Tally) -> None:
     if row is None:
         return
     for one in tiers.db.segments(row.id):
-        if mtm.is_hot(segment_of(one), row.clock, tiers.policy):
-            _send(tiers, row, one, tally)
+        hot: SegmentRow | None = one if mtm.is_hot(segment_of(one), row.clock, tiers.policy) else None
+        while hot is not None and _send(tiers, row, hot, tally):
+            hot = tiers.db.segment(hot.id)  # a batch of it was sent: it goes whole
 
 
-def _send(tiers: Tiers, row: ScopeRow, segment: SegmentRow, tally: _Tally) -> None:
+def _send(tiers: Tiers, row: ScopeRow, segment: SegmentRow, tally: _Tally) -> bool:
+    """Send the next pages of a segment that LPM has not had; whether there were any, and nobody else was at it."""
     pages = [page_of(one) for one in tiers.db.unknown_pages(segment.id, tiers.policy.batch)]
     if not pages:
-        return  # another process has sent them
+        return False
     facts = {page.id: page_facts(tiers, row, page) for page in pages}
     run_id = run_of(tiers.policy, scope_of_row(row), "lpm", [segment.id, *facts])
     sources = orjson.dumps([segment.id, *facts]).decode()
@@ -290,7 +299,7 @@ def _send(tiers: Tiers, row: ScopeRow, segment: SegmentRow, tally: _Tally) -> No
     with tiers.db.writing():
         now = [page_of(one) for one in tiers.db.unknown_pages(segment.id, tiers.policy.batch)]
         if tiers.db.segment(segment.id) != segment or now != pages:
-            return  # somebody else moved pages into it, or sent these: it is looked at again
+            return False  # somebody else moved pages into it, or sent these: it is looked at again
         tiers.db.put([run])
         _tell_run(tiers, run, Status.STARTED)
         before = len(tiers.db.facts(row.id))
@@ -301,6 +310,7 @@ def _send(tiers: Tiers, row: ScopeRow, segment: SegmentRow, tally: _Tally) -> No
     with tiers.db.writing(lasting=False):
         _conclude(tiers, run._replace(state="committed"))
     tally.facts += after - before
+    return True
 
 
 def page_facts(tiers: Tiers, row: ScopeRow, page: Page) -> list[Fact]:

@@ -7,12 +7,14 @@ once, for one state; embedding and reading hold no lock.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from alveus.audit.receipt import Boundary, Outcome, OutcomeReceipt, Status
-from alveus.errors import AlveusError, InputError, NotFound, StoreError
+from alveus.errors import InputError, NotFound, StoreError
+from alveus.estimate import estimate_tokens
 from alveus.journal.chain import Fault
+from alveus.journal.record import SignedRecord
 from alveus.promoting import applying, asking
 from alveus.promoting.replay import question_run
 from alveus.promoting.rows import fact_of, page_of, segment_of
@@ -22,7 +24,7 @@ from alveus.tiers.lpm import Fact
 from alveus.tiers.mtm import Segment
 from alveus.tiers.page import Page
 from alveus.tiers.policy import Scope
-from alveus.tiers.retrieval import Item, Question, Reason, Retrieved, Tier, Why
+from alveus.tiers.retrieval import Item, Question, Reason, Retrieved, Tier, Why, Within
 from alveus.tiers.stm import Window
 
 if TYPE_CHECKING:
@@ -36,13 +38,17 @@ _EMBED: Final = 2_000
 
 
 class _Found(NamedTuple):
-    """What one state of the database holds for a question."""
+    """What one state of the database holds for a question; `row` is the scope in that state."""
 
+    row: ScopeRow
     stm: list[Page]
     scored: list[tuple[float, Page]]
     segment_of: dict[int, str]
     facts: list[tuple[float, Fact]]
     reasons: list[Reason]
+
+    def is_empty(self) -> bool:
+        return not (self.stm or self.scored or self.facts)
 
 
 class _Meaning(NamedTuple):
@@ -53,31 +59,44 @@ class _Meaning(NamedTuple):
     vectors: Mapping[str, Vectors]
 
 
-def retrieve(tiers: Tiers, scope: Scope, query: str, top_k: int) -> Retrieved:
-    """All of STM, the `top_k` pages of MTM that answer best, and LPM."""
+class Asked(NamedTuple):
+    """A question: what is asked, how many pages of MTM at most, within what, and in how many tokens by which count."""
+
+    query: str
+    top_k: int
+    within: Within = Within()
+    budget: int | None = None
+    count: Callable[[str], int] = estimate_tokens
+
+
+def retrieve(tiers: Tiers, scope: Scope, asked: Asked) -> Retrieved:
+    """All of STM, the pages of MTM that answer best, and LPM; what of it is within the filters, and fits."""
     tiers.catch_up()
     row = tiers.scope(scope)
     if row is None:
-        return _nobody(tiers, scope)
-    meaning, question = _meaning(tiers, query), retrieval.question_of(query)
-    found = _find(tiers, row, question, meaning, top_k)
-    items, left_out = _read(tiers, found)
+        return Retrieved(run_id="", version=0, reasons=(tiers.nothing_of(scope),))
+    meaning, question = _meaning(tiers, asked.query), retrieval.question_of(asked.query)
+    found = _find(tiers, row, question, meaning, asked)
+    items, left_out = _read(tiers, row.id, found)
     reasons = found.reasons
-    if not items:
+    if found.is_empty():
+        reasons = [Reason(Why.FILTERED_OUT, f"nothing of user {scope.user!r} is within what was asked for"), *reasons]
+    elif not items:
         reasons = [Reason(Why.CHECK_FAILED, "what was found failed its check"), *reasons]
+    items, skipped = (items, []) if asked.budget is None else retrieval.fit(items, asked.budget, asked.count)
+    if skipped:
+        told = f"{len(skipped)} of {len(skipped) + len(items)} items do not fit into {asked.budget} tokens"
+        reasons = [Reason(Why.OVER_BUDGET, told), *reasons]
     read = {item.segment: None for item in items if item.tier is Tier.MTM}
-    run_id = _note(tiers, scope, row, tuple(read))
+    run_id = _note(tiers, scope, found.row, tuple(read))
     return Retrieved(
-        run_id=run_id, version=row.version, items=tuple(items), reasons=tuple(reasons), left_out=tuple(left_out)
+        run_id=run_id,
+        version=found.row.version,
+        items=tuple(items),
+        reasons=tuple(reasons),
+        left_out=tuple(left_out),
+        skipped=tuple(skipped),
     )
-
-
-def _nobody(tiers: Tiers, scope: Scope) -> Retrieved:
-    if any(row.pages for row in tiers.db.scopes()):
-        reason = Reason(Why.UNKNOWN_SCOPE, f"nothing is stored of user {scope.user!r} with {scope.assistant!r}")
-    else:
-        reason = Reason(Why.NOTHING_STORED, "nothing is stored yet")
-    return Retrieved(run_id="", version=0, reasons=(reason,))
 
 
 def _meaning(tiers: Tiers, query: str) -> _Meaning:
@@ -91,8 +110,8 @@ def _meaning(tiers: Tiers, query: str) -> _Meaning:
 # Finding
 
 
-def _find(tiers: Tiers, row: ScopeRow, question: Question, meaning: _Meaning, top_k: int) -> _Found:
-    db, policy = tiers.db, tiers.policy
+def _find(tiers: Tiers, row: ScopeRow, question: Question, meaning: _Meaning, asked: Asked) -> _Found:
+    db, policy, within = tiers.db, tiers.policy, asked.within
     with db.reading():
         now = db.scope_by_id(row.id) or row
         window = Window(now.departed, now.pages)
@@ -100,21 +119,26 @@ def _find(tiers: Tiers, row: ScopeRow, question: Question, meaning: _Meaning, to
         stm = [page_of(one) for one in db.pages(row.id, newest.start, newest.stop)]
         due = [page_of(one) for one in db.pages(row.id, now.departed, newest.start)]
         segments = [segment_of(one) for one in db.segments(row.id)]
-        best = _best_segments(segments, question, meaning, tiers)
+        there = segments
+        if not within.is_everything():
+            holding = db.segments_within(row.id, within)
+            there = [one for one in segments if one.id in holding]
+        best = _best_segments(there, question, meaning, tiers)
         rows = [one for segment in best for one in db.pages_of(segment.id)]
         facts = [fact_of(one) for one in db.standing(row.id)]
     of_segment = {one.ordinal: one.segment or "" for one in rows}
-    pages = [*due, *map(page_of, rows)]
+    pages = [page for page in (*due, *map(page_of, rows)) if within.has_page(page)]
     scored = [
         (retrieval.page_score(question, page, cosine), page)
         for page, cosine in zip(pages, _cosines(pages, meaning), strict=True)
     ]
     return _Found(
-        stm=stm,
-        scored=retrieval.best_pages(scored, top_k),
+        row=now,
+        stm=[page for page in stm if within.has_page(page)],
+        scored=retrieval.best_pages(scored, asked.top_k),
         segment_of=of_segment,
-        facts=retrieval.best_facts(question, facts, policy),
-        reasons=_reasons(segments, meaning),
+        facts=retrieval.best_facts(question, [fact for fact in facts if within.has_fact(fact)], policy),
+        reasons=[*_not_built(tiers, meaning), *_embedded_otherwise(segments, meaning)],
     )
 
 
@@ -132,8 +156,16 @@ def _best_segments(segments: Sequence[Segment], question: Question, meaning: _Me
     return [segments[at] for at in order[: tiers.policy.top_segments] if scores[at] > 0]
 
 
-def _reasons(segments: Sequence[Segment], meaning: _Meaning) -> list[Reason]:
-    """What the answer lacks."""
+def _not_built(tiers: Tiers, meaning: _Meaning) -> list[Reason]:
+    """What could not be looked at, since it is not made yet."""
+    left = sum(vectors.left for vectors in meaning.vectors.values())
+    told = [tiers.db.note] if tiers.db.note else []
+    told += [f"{left} records have no vector yet, and are compared by words"] if left else []
+    return [Reason(Why.INDEX_NOT_BUILT, f"{one}: run `alveus rebuild`") for one in told]
+
+
+def _embedded_otherwise(segments: Sequence[Segment], meaning: _Meaning) -> list[Reason]:
+    """Whether segments were made by another embedder than the question's."""
     if meaning.vector is None:
         return []
     strange = sorted({segment.by for segment in segments} - {meaning.by})
@@ -161,7 +193,7 @@ def _cosines(pages: Sequence[Page], meaning: _Meaning) -> list[float | None]:
 # Reading
 
 
-def _read(tiers: Tiers, found: _Found) -> tuple[list[Item], list[Fault]]:
+def _read(tiers: Tiers, scope: int, found: _Found) -> tuple[list[Item], list[Fault]]:
     items: list[Item] = []
     left_out: list[Fault] = []
     there = [(0.0, page) for page in found.stm]
@@ -184,13 +216,22 @@ def _read(tiers: Tiers, found: _Found) -> tuple[list[Item], list[Fault]]:
                     segment=segment,
                 )
             )
-    items += _facts(tiers, found.facts, left_out)
+    items += _facts(tiers, scope, found.facts, left_out)
     return items, left_out
 
 
-def _facts(tiers: Tiers, facts: Sequence[tuple[float, Fact]], left_out: list[Fault]) -> Iterator[Item]:
+def records_of(tiers: Tiers, items: Sequence[Item]) -> list[SignedRecord]:
+    """The records of the pages among these: of MTM, the best first; then of STM, the newest first; each checked."""
+    pages = [item for item in items if item.kind == "page"]
+    order = [item.id for item in pages if item.tier is Tier.MTM]
+    order += [item.id for item in reversed(pages) if item.tier is Tier.STM]
+    refs = [ref for row in tiers.db.pages_by_id(order) for ref in page_of(row).refs]
+    return [record for ref in refs if not isinstance(record := asking.read_ref(tiers, ref), Fault)]
+
+
+def _facts(tiers: Tiers, scope: int, facts: Sequence[tuple[float, Fact]], left_out: list[Fault]) -> Iterator[Item]:
     for score, fact in facts:
-        fault = _fault_of(tiers, fact)
+        fault = _fault_of(tiers, scope, fact)
         if fault is not None:
             left_out.append(fault)
             continue
@@ -207,14 +248,41 @@ def _facts(tiers: Tiers, facts: Sequence[tuple[float, Fact]], left_out: list[Fau
         )
 
 
-def _fault_of(tiers: Tiers, fact: Fact) -> Fault | None:
-    """What is wrong with a record that the fact rests on."""
+def _fault_of(tiers: Tiers, scope: int, fact: Fact) -> Fault | None:
+    """What is wrong with a record that the fact rests on. They are of one page, which knows where they lie."""
+    page = tiers.db.page_of_version(scope, fact.place // asking.PLACES)
+    refs = {ref.record_id: ref for ref in page_of(page).refs} if page is not None else {}
     for source in fact.sources:
-        try:
-            tiers.agent.past.find(source)
-        except AlveusError as error:
-            return Fault(code=error.code, detail=error.message)
+        found = asking.read_ref(tiers, refs[source]) if source in refs else None
+        if found is None:
+            return Fault(code="missing", detail=f"the record {source} is of no page")
+        if isinstance(found, Fault):
+            return found
     return None
+
+
+class Facts(NamedTuple):
+    """What is known of user and assistant, by subject, shelf and key, the oldest of a key first.
+
+    `left_out` is what is wrong with the records of a fact that is not among them; `reasons` say why nothing can be.
+    """
+
+    facts: tuple[Fact, ...]
+    left_out: tuple[Fault, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+
+
+def facts(tiers: Tiers, scope: Scope, *, history: bool) -> Facts:
+    """The facts that stand; with `history` also those that were replaced, only repeat, or had no more room."""
+    tiers.catch_up()
+    row = tiers.scope(scope)
+    if row is None:
+        return Facts((), reasons=(tiers.nothing_of(scope),))
+    rows = tiers.db.facts(row.id) if history else tiers.db.standing(row.id)
+    found = sorted(map(fact_of, rows), key=lambda one: (one.subject, one.shelf, one.key, one.since, one.place, one.id))
+    faults = [_fault_of(tiers, row.id, fact) for fact in found]
+    good = tuple(fact for fact, fault in zip(found, faults, strict=True) if fault is None)
+    return Facts(good, tuple(fault for fault in faults if fault is not None))
 
 
 # What comes of it

@@ -19,6 +19,7 @@ from alveus.promoting import applying, asking, catching
 from alveus.promoting.moving import page_facts
 from alveus.promoting.rows import page_of
 from alveus.store.database import Database, RunRow
+from alveus.store.ledger import End
 
 if TYPE_CHECKING:
     from alveus.promoting import Tiers
@@ -43,12 +44,14 @@ def rebuild(tiers: Tiers, needed: Callable[[], bool]) -> None:
             continue  # what we know of the journal may be shorter than what the database was made of
         fresh = Database(None)
         try:
-            told = _remake(tiers.over(fresh))
+            end = End()
+            told = _remake(tiers.over(fresh), end)
             with tiers.db.writing():
                 if tiers.db.changes() != before:
                     continue  # somebody wrote meanwhile, and the old one serves: begin again
                 tiers.db.take_over(fresh)
                 tiers.db.note_about("policy", tiers.policy.version)
+                tiers.receipts.note(end.place)
                 _tell_untold(tiers, told)
         finally:
             fresh.close()
@@ -57,13 +60,14 @@ def rebuild(tiers: Tiers, needed: Callable[[], bool]) -> None:
     raise Locked("other processes write too fast for tiers.db to be made again", hint="try again")
 
 
-def _remake(tiers: Tiers) -> set[tuple[str, Boundary, int]]:
+def _remake(tiers: Tiers, end: End) -> set[tuple[str, Boundary, int]]:
     """Pages from the journal, moves from the receipts; what the receipts say of which version of which run."""
     db, agent = tiers.db, tiers.agent
     catching.catch_up(db, agent.streams(), tiers.policy, agent.layout.agent_id, catching.Said())
     told: set[tuple[str, Boundary, int]] = set()
     with db.writing():
-        for receipt in tiers.receipts.all():
+        names = {name for row in db.scopes() for name in (row.user, row.assistant)}
+        for receipt in tiers.receipts.all(names, end):
             if isinstance(receipt.version, int):
                 told.add((receipt.run_id, receipt.boundary, receipt.version))
                 _EFFECTS.get(receipt.boundary, _nothing)(tiers, receipt)

@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from alveus.errors import StoreError
 from alveus.store.origins import to_wal
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 _PATIENCE: Final = 10.0
 _AT_ONCE: Final = 500
 _TABLES: Final = (
@@ -42,6 +42,7 @@ _TABLES: Final = (
         refs TEXT NOT NULL, words TEXT NOT NULL, keywords TEXT NOT NULL, segment TEXT, known INTEGER NOT NULL,
         PRIMARY KEY (scope, ordinal)) WITHOUT ROWID""",
     "CREATE UNIQUE INDEX page_id ON page (id)",
+    "CREATE INDEX page_version ON page (scope, version)",
     "CREATE INDEX page_segment ON page (segment, ordinal) WHERE segment IS NOT NULL",
     """CREATE TABLE term (
         scope INTEGER NOT NULL, term TEXT NOT NULL, pages INTEGER NOT NULL, PRIMARY KEY (scope, term)) WITHOUT ROWID""",
@@ -195,10 +196,20 @@ _TABLE_OF: Final[dict[type, str]] = {
 }
 
 
+Within = tuple[str | None, float | None, float | None]
+"""A session, and two times."""
+
+
 class ReadBackFailed(StoreError):
     """What was written is not what is read: nothing was committed."""
 
     default_code = "read_back_failed"
+
+
+class Damaged(StoreError):
+    """The file is there and cannot be read: `Database.renew` begins another, which is made again."""
+
+    default_code = "tiers_damaged"
 
 
 class Database:
@@ -223,7 +234,7 @@ class Database:
         except sqlite3.DatabaseError as error:
             return self._anew(error)
 
-    def _anew(self, error: sqlite3.Error) -> sqlite3.Connection:
+    def _anew(self, error: Exception) -> sqlite3.Connection:
         """It is no database. It is derived: another takes its place, and this one is put aside."""
         path = Path(str(self._path))
         try:
@@ -234,9 +245,19 @@ class Database:
         except (OSError, sqlite3.Error):
             raise unavailable(error) from error
 
+    def renew(self, damaged: Damaged) -> None:
+        """Have an empty database in the place of one that cannot be read."""
+        if self._path is None:
+            raise damaged
+        with self.guard:
+            self._db.close()
+            self._db = self._anew(damaged)
+
     def _copy(self) -> sqlite3.Connection:
         """The tiers in memory: a reader writes nothing, and what the file lacks is made here."""
-        if self._path is not None and self._path.exists():
+        if self._path is not None and not self._path.exists():
+            self.note = "there is no tiers.db, and the tiers were made in memory for this question"
+        elif self._path is not None:
             wal = self._path.with_name(self._path.name + "-wal").exists()
             copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
             uri = f"{self._path.absolute().as_uri()}?{'mode=ro' if wal else 'immutable=1'}"
@@ -409,6 +430,10 @@ class Database:
             PageRow, "WHERE scope = ? AND ordinal >= ? AND ordinal < ? ORDER BY ordinal", scope, first, after
         )
 
+    def page_of_version(self, scope: int, version: int) -> PageRow | None:
+        """The page whose newest record has that number."""
+        return self._one(PageRow, "WHERE scope = ? AND version = ?", scope, version)
+
     def pages_of(self, segment: str) -> list[PageRow]:
         """The pages of a segment, in their order."""
         return self._rows(PageRow, "WHERE segment = ? ORDER BY ordinal", segment)
@@ -469,6 +494,16 @@ class Database:
         """The segments in MTM, oldest first."""
         return self._rows(SegmentRow, "WHERE scope = ? AND gone = 0 ORDER BY ordinal", scope)
 
+    def segments_within(self, scope: int, within: Within) -> set[str]:
+        """The segments with a page of a session, some of it between two times in seconds; None asks nothing."""
+        session, since, until = within
+        rows = self._query(
+            "SELECT DISTINCT segment FROM page WHERE scope = ?1 AND segment IS NOT NULL"
+            " AND (?2 IS NULL OR session = ?2) AND (?3 IS NULL OR until >= ?3) AND (?4 IS NULL OR at <= ?4)",
+            (scope, session, since, until),
+        )
+        return {str(segment) for (segment,) in rows}
+
     def warmth(self, scope: int) -> list[tuple[str, int, int, int, float]]:
         """Of the segments in MTM (id, ordinal, visits, interaction, time), oldest first."""
         return self._query(
@@ -510,8 +545,8 @@ class Database:
         """Put receipts where the ledger will find them."""
         self._write("INSERT INTO outbox (receipt) VALUES (?)", ((one,) for one in receipts))
 
-    def waiting(self, count: int = 10_000) -> list[tuple[int, bytes]]:
-        """Receipts that the ledger has not got yet, oldest first, each with its number."""
+    def waiting(self, count: int = -1) -> list[tuple[int, bytes]]:
+        """Receipts that the ledger has not got yet, oldest first, each with its number; at most `count` from 0 on."""
         return [
             (int(n), bytes(receipt))
             for n, receipt in self._query("SELECT n, receipt FROM outbox ORDER BY n LIMIT ?", (count,))
@@ -573,10 +608,19 @@ def _asking() -> Iterator[None]:
         raise unavailable(error) from error
 
 
-def unavailable(error: sqlite3.Error) -> StoreError:
+def unavailable(error: Exception) -> StoreError:
     """SQLite's refusal in our words."""
-    return StoreError(
+    told, code = (
         f"tiers.db, which holds the tiers, cannot be used: {error}",
-        code="tiers_unavailable",
-        hint="try again; if it stays so, move tiers.db away: it is made again from the journal and the receipts",
+        getattr(error, "sqlite_errorcode", 0) & 0xFF,
     )
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return Damaged(told, hint="run `alveus rebuild`: it is made again from the journal and the receipts")
+    return StoreError(told, code="tiers_unavailable", hint=_HINTS.get(code, _HINT))
+
+
+_HINT: Final = "try again; if it stays so, move tiers.db away: it is made again from the journal and the receipts"
+_HINTS: Final = {
+    sqlite3.SQLITE_FULL: "make room on the disk, and try again: nothing was changed",
+    sqlite3.SQLITE_READONLY: "check the folder's permissions",
+}

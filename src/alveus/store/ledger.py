@@ -21,14 +21,15 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from alveus.audit.receipt import BadReceipt, Receipt, parse, serialise
-from alveus.errors import JournalError, StoreError
+from alveus.errors import InputError, JournalError, StoreError
 from alveus.journal.canonical import NotCanonical
 from alveus.journal.chain import Fault
 from alveus.journal.record import MAX_LINE
 from alveus.journal.seal import Invalid, Key, digest
-from alveus.store import lines
+from alveus.store import ledger_head, lines
 from alveus.store.files import Files, exists, make_folders, opened, sync_folder, write_all
 from alveus.store.keys import KeyRing
+from alveus.store.ledger_head import Place, Seen
 from alveus.store.log import Log, Moved, truncate_durably
 from alveus.store.stream import Torn
 
@@ -40,6 +41,12 @@ HASHED: Final = "hmac-sha256:"
 _TIMEOUT: Final = 10.0
 _TRIES: Final = 20
 _COPY_PIECE: Final = 1 << 20
+_HEAD_SECONDS: Final = 1.0
+_HEAD_LINES: Final = 256
+"""How far the head lags at most, while receipts come."""
+_SEEN_LINES: Final = 1_000
+"""Lines that a writer may have to read at its beginning."""
+VARIABLE: Final = "ALVEUS_SCOPES"
 
 _LINE: Final = re.compile(
     rb'\{"kid":"([0-9a-f]{16})","mac":"([0-9a-f]{64})",'
@@ -48,6 +55,14 @@ _LINE: Final = re.compile(
 ).fullmatch
 _HASHED_SCOPE: Final = re.compile(rf"{HASHED}[0-9a-f]{{64}}").fullmatch
 _TIME: Final = re.compile(rb'"atUtc":"[^"]*",')
+
+
+def hashes_wanted() -> bool:
+    """Whether ALVEUS_SCOPES asks for names as keyed hashes. Raises InputError for a word that is neither."""
+    said = os.environ.get(VARIABLE) or "plain"
+    if said not in ("plain", "hashed"):
+        raise InputError(f"{VARIABLE} is {said!r}", hint="plain or hashed; it counts where a ledger is begun")
+    return said == "hashed"
 
 
 class LedgerState(StrEnum):
@@ -82,14 +97,36 @@ class _Entry(NamedTuple):
     kid: str
 
 
-class _End:
-    """The end of the ledger so far: what the next line has to fit; for a writer, also which receipts are known."""
+class End:
+    """The end of the ledger so far: what the next line has to fit; for a writer, also which receipts are known.
 
-    def __init__(self, known: set[bytes] | None = None) -> None:
+    `head` is what the ledger is known to have reached.
+    """
+
+    def __init__(self, known: set[bytes] | None = None, head: Place | None = None) -> None:
         self.size = self.offset = self.synced = 0
         self.last_line: str | None = None
         self.first_kid: str | None = None
         self.known = known
+        self.head = head
+
+    @property
+    def place(self) -> Place | None:
+        """Where it is; None before the first line."""
+        if self.last_line is None or self.first_kid is None:
+            return None
+        return Place(self.size, self.offset, self.last_line, self.first_kid)
+
+    def begin_at(self, seen: Seen) -> None:
+        """Begin behind lines that were read before."""
+        self.size, self.offset, self.last_line, self.first_kid = seen.place
+        if self.known is not None:
+            self.known |= seen.identities
+
+    def reached(self) -> None:
+        """Nothing more comes. Raises Invalid where the ledger had reached further."""
+        if self.head is not None and self.size < self.head.size:
+            raise Invalid("cut_off", f"it had {self.head.size} lines, and has {self.size}")
 
     def take(self, entry: _Entry, line: bytes) -> None:
         """Advance over a valid line (no LF). Raises Invalid where it does not follow."""
@@ -100,6 +137,8 @@ class _End:
         if not self.synced <= entry.synced <= self.size:
             raise Invalid("bad_field", "synced does not lie between the line before and this one")
         self.advance(entry, line)
+        if self.head is not None and self.size == self.head.size and self.last_line != self.head.last_line:
+            raise Invalid("cut_off", f"line {self.size} is another one than it had there")
 
     def advance(self, entry: _Entry, line: bytes) -> None:
         """Advance over a line that was made to follow."""
@@ -109,14 +148,15 @@ class _End:
         self.size += 1
         self.offset += len(line) + 1
         if self.known is not None:
-            self.known.add(_identity(entry.receipt))
+            self.known.add(identity(entry.receipt))
 
 
 class Ledger:
     """The receipts of one agent. Opened at first use; any number of processes and threads may append.
 
-    With `hashed_scopes` the names of users and assistants are stored as keyed hashes. `keys` finds the keys of lines
-    that were written before a rotation.
+    With `hashed_scopes` (or ALVEUS_SCOPES=hashed) a new ledger stores the names of users and assistants as keyed
+    hashes; one that was begun goes on as it was begun. `keys` finds the keys of lines that were written before a
+    rotation.
     """
 
     def __init__(
@@ -125,7 +165,7 @@ class Ledger:
         files: Files,
         key: Key,
         *,
-        hashed_scopes: bool = False,
+        hashed_scopes: bool | None = None,
         keys: KeyRing | None = None,
         timeout: float = _TIMEOUT,
     ) -> None:
@@ -134,10 +174,12 @@ class Ledger:
         self.torn: list[Torn] = []
         self.key = key
         self._keys = keys
-        self._hashed = hashed_scopes
+        self._hashed = hashes_wanted() if hashed_scopes is None else hashed_scopes
         self._timeout = timeout
         self._scopes: Key | None = None
         self._guard = threading.Lock()
+        self._told = (0.0, 0)
+        self._as_begun = False
         self._writer: _Writer | None = None
         self._retired: list[_Writer] = []
 
@@ -150,8 +192,10 @@ class Ledger:
     def close(self) -> None:
         """Let the file go; what was appended is on disk."""
         with self._guard:
-            writers = [*self._retired, *([] if self._writer is None else [self._writer])]
+            current, writers = self._writer, [*self._retired, *([] if self._writer is None else [self._writer])]
             self._writer, self._retired = None, []
+        if current is not None:
+            current.leave()
         for writer in writers:
             writer.log.close()
 
@@ -163,20 +207,69 @@ class Ledger:
         Raises StoreError with nothing written, StoreUncertain where that cannot be told, JournalError for a ledger that
         is damaged.
         """
-        given = [self._as_stored(receipt) for receipt in receipts]
+        given = [_given(receipt) for receipt in receipts]
         if not given:
             return 0
         for _ in range(_TRIES):
             writer = self._writing()
             try:
                 with writer.log.locked():
-                    written, count = writer.write(given), writer.log.count
+                    written, count = writer.write([self._as_stored(receipt) for receipt in given]), writer.log.count
+                    place = writer.end.place
             except Moved:
                 self._retire(writer)  # the file under the name is another one now: begin at its beginning
                 continue
             writer.log.wait(count)  # the promise; also for receipts that were there, but perhaps not yet on disk
+            if place is not None:
+                self.tell(place)
             return written
         raise StoreError(f"{self.path} is replaced again and again", code="write_failed", hint="see who replaces it")
+
+    def tell(self, place: Place, *, at_once: bool = False) -> None:
+        """Have the head say so, now and then: what is at `place` is on disk."""
+        at, size = self._told
+        now = time.monotonic()
+        if place.size > size and (at_once or now - at >= _HEAD_SECONDS or place.size - size >= _HEAD_LINES):
+            self._told = (now, place.size)
+            ledger_head.save(self.files, self.path.with_name(ledger_head.HEAD), self.key, place)
+
+    def end(self) -> Place | None:
+        """Where this writer last saw the end; None before it appended anything, and of an empty ledger."""
+        writer = self._writer
+        return None if writer is None else writer.end.place
+
+    def head(self) -> Place | None:
+        """What the ledger is known to have reached."""
+        found = ledger_head.load(self.files, self.path.with_name(ledger_head.HEAD), self.key_named)
+        return None if found is None else found.place
+
+    def seen(self) -> Seen | None:
+        """What a writer saved of the lines that it had read."""
+        return ledger_head.load(self.files, self.path.with_name(ledger_head.SEEN), self.key_named)
+
+    def since(self, place: Place) -> Iterator[Receipt] | None:
+        """The receipts after a place, each line checked; None where the ledger is another one there, or shorter."""
+        end = End()
+        end.begin_at(Seen(place, set()))
+        before = self._line_before(place.offset)
+        if before is None or digest(before) != place.last_line:
+            return None
+        return (parse(entry.receipt) for entry in self._entries(strict=False, end=end))
+
+    def _line_before(self, offset: int) -> bytes | None:
+        try:
+            with opened(self.files, self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK) as fd:
+                return None if self.files.status(fd).st_size < offset else lines.last_line(self.files, fd, offset)
+        except FileNotFoundError:
+            return None
+
+    def _hashes(self) -> bool:
+        """A ledger whose first line hides its names hides them all, and one that does not, none."""
+        if not self._as_begun:
+            first = _LINE(next(self._raw(0), b"").removesuffix(b"\n"))
+            if first is not None:
+                self._hashed, self._as_begun = _HASHED_SCOPE(parse(first[5]).user_scope) is not None, True
+        return self._hashed
 
     def _writing(self) -> _Writer:
         with self._guard:
@@ -196,6 +289,9 @@ class Ledger:
         if exists(self.files, self.path):
             return
         make_folders(self.files, self.path.parent)
+        for name in (ledger_head.HEAD, ledger_head.SEEN):  # they speak of a ledger that is lost
+            with contextlib.suppress(FileNotFoundError):
+                self.files.unlink(self.path.with_name(name))
         with (
             contextlib.suppress(FileExistsError),
             opened(self.files, self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW),
@@ -213,12 +309,13 @@ class Ledger:
         if found is None or len(raw) > MAX_LINE + 1:
             raise Invalid("bad_field", "the line is not what the format allows")
         kid, mac, signed, prev_line, receipt, seq, synced = found.groups()
-        key = self._key_named(kid.decode())
+        key = self.key_named(kid.decode())
         if not hmac.compare_digest(key.mac(DOMAIN, _signed(kid, signed)).hex().encode(), mac):
             raise Invalid("bad_signature", "the signature does not fit the line")
         return _Entry(receipt, None if prev_line is None else prev_line.decode(), int(seq), int(synced), kid.decode())
 
-    def _key_named(self, kid: str) -> Key:
+    def key_named(self, kid: str) -> Key:
+        """The key of that name. Raises Invalid where it is not here."""
         key = self.key if kid == self.key.kid else None if self._keys is None else self._keys.named(kid)
         if key is None:
             raise Invalid("wrong_key", f"signed with key {kid}, not {self.key.kid}")
@@ -232,12 +329,13 @@ class Ledger:
                     return True
         return False
 
-    def damage(self, end: _End, invalid: Invalid, *, lost: bool) -> JournalError:
+    def damage(self, end: End, invalid: Invalid, *, lost: bool) -> JournalError:
         """The error for a line that is not valid; `lost` where no crash could have left it so."""
         return JournalError(
             f"the ledger {self.path} is damaged at line {end.size + 1} (byte {end.offset}): {invalid.detail}",
             code="ledger_broken",
-            hint="nothing was changed; restore the file from a backup"
+            hint="nothing was changed; restore the file from a backup, or move it away: another is begun, and the past "
+            "is uncertain"
             if lost
             else "if a crash left that, the next command that writes sets it aside; else restore a backup",
         )
@@ -250,34 +348,47 @@ class Ledger:
         *,
         known: Collection[str] = (),
         strict: bool = False,
+        end: End | None = None,
     ) -> Iterator[Receipt]:
         """The receipts in the order they were appended, each line checked; those of one (user, assistant) if given.
 
         A dimension that is None is not asked about. A keyed hash of a name in `known`, or in `scope`, comes out as that
         name. What a crash may have left at the end is passed over, for the next writer sets it aside; with `strict`
-        nothing is, but a line without its end. Raises JournalError at any other line that is not valid.
+        nothing is, but a line without its end. `end` goes along with what is read. Raises JournalError at any other
+        line that is not valid.
         """
         asked = scope or (None, None)
         names = {self._hash(name): name for name in (*known, *asked) if name is not None}
         stored = [None if name is None else self._stored_forms(name) for name in asked]
-        for entry in self._entries(strict=strict):
+        for entry in self._entries(strict=strict, end=end):
             receipt = parse(entry.receipt)
             if all(forms is None or has in forms for forms, has in zip(stored, receipt.scope, strict=True)):
                 yield _named(receipt, names)
 
-    def _entries(self, *, strict: bool) -> Iterator[_Entry]:
-        end = _End()
+    def _entries(self, *, strict: bool, end: End | None = None) -> Iterator[_Entry]:
+        end = end or End()
+        end.head = self.head()  # before the lines: what is appended meanwhile is no less
+        if end.head is not None and not strict and not exists(self.files, self.path):
+            return  # a ledger that is lost is begun anew; one that was cut is not
         try:
-            for raw in self._raw(0):
+            for raw in self._raw(end.offset):
                 entry = self.check(raw)
                 end.take(entry, raw[:-1])
                 yield entry
+            end.reached()
         except Invalid as invalid:
-            if invalid.code == "torn_tail":
+            if invalid.code == "torn_tail" and self._has_all(end):
                 return
-            lost = invalid.code == "wrong_key" or self.was_on_disk(self._raw(end.offset), end.size)
+            lost = self.is_lost(invalid, end, self._raw(end.offset))
             if strict or lost:
                 raise self.damage(end, invalid, lost=lost) from invalid
+
+    def _has_all(self, end: End) -> bool:
+        return end.head is None or end.size >= end.head.size
+
+    def is_lost(self, invalid: Invalid, end: End, after: Iterable[bytes]) -> bool:
+        """Whether no crash can have left it so: what was known to be on disk is not there."""
+        return invalid.code in ("wrong_key", "cut_off") or not self._has_all(end) or self.was_on_disk(after, end.size)
 
     def _raw(self, start: int) -> Iterator[bytes]:
         try:
@@ -288,23 +399,34 @@ class Ledger:
 
     def verify(self) -> LedgerVerdict:
         """Walk every line: form, signature, place and receipt. Changes nothing."""
-        end = _End()
+        end = End(head=self.head())
         try:
             for raw in self._raw(0):
                 entry = self.check(raw)
                 _parsed(entry.receipt)
                 end.take(entry, raw[:-1])
+            end.reached()
         except Invalid as invalid:
             fault = Fault(code=invalid.code, detail=invalid.detail, line=end.size + 1, offset=end.offset, seq=end.size)
-            state = LedgerState.TORN if invalid.code == "torn_tail" else LedgerState.BROKEN
+            torn = invalid.code == "torn_tail" and self._has_all(end)
+            state = LedgerState.TORN if torn else LedgerState.BROKEN
             return LedgerVerdict(state=state, size=end.size, fault=fault)
         return LedgerVerdict(state=LedgerState.WHOLE if end.size else LedgerState.EMPTY, size=end.size)
 
     # Scopes
 
+    def unlike_asked(self) -> str:
+        """Where names are stored otherwise than ALVEUS_SCOPES asks for, a sentence that says so."""
+        asked = self._hashed
+        if asked and not self._hashes():
+            return "ALVEUS_SCOPES asks for hashed names, and this ledger was begun with plain ones, and goes on so"
+        return ""
+
+    def name_of(self, receipt: Receipt) -> bytes:
+        """What makes a receipt the same one again, as it would lie here."""
+        return identity(serialise(self._as_stored(receipt)))
+
     def _as_stored(self, receipt: Receipt) -> Receipt:
-        if not isinstance(receipt, Receipt):
-            raise BadReceipt("what was given is no receipt", hint="alveus.audit.receipt.Receipt")
         user, assistant = (self._stored_name(name) for name in receipt.scope)
         if (user, assistant) == receipt.scope:
             return receipt
@@ -316,7 +438,7 @@ class Ledger:
 
     def _stored_name(self, name: str) -> str:
         """The name, or its hash; a name that looks like a hash is always hashed, so that nobody can pose as another."""
-        return self._hash(name) if self._hashed or _HASHED_SCOPE(name) else name
+        return self._hash(name) if self._hashes() or _HASHED_SCOPE(name) else name
 
     def _hash(self, name: str) -> str:
         """Under the key of the ledger's first line, so that a rotation does not part a lane from its past."""
@@ -329,7 +451,7 @@ class Ledger:
         if kid is None:
             return self.key  # the first line will be under this one
         try:
-            self._scopes = self._key_named(kid)
+            self._scopes = self.key_named(kid)
         except Invalid as invalid:
             raise StoreError(
                 f"the ledger {self.path} began under key {kid}, which is not here",
@@ -351,7 +473,8 @@ class _Writer:
         self._ledger = ledger
         self._known: set[bytes] = set()
         self._begun = False
-        self.end = _End(self._known)
+        self._saved = 0
+        self.end = End(self._known)
         self.log = Log(ledger.path, ledger.files, read_only=False, timeout=timeout, follow=self._follow)
         self._generation = self.log.generation
 
@@ -360,7 +483,7 @@ class _Writer:
         fresh: dict[bytes, bytes] = {}
         for receipt in given:
             data = serialise(receipt)
-            fresh.setdefault(_identity(data), data)
+            fresh.setdefault(identity(data), data)
         made = list(self._lines(data for identity, data in fresh.items() if identity not in self._known))
         if made:
             self.log.append(b"".join([line + b"\n" for _, line in made]), len(made))
@@ -386,23 +509,47 @@ class _Writer:
         log, end, first = self.log, self.end, not self._begun
         if log.generation != self._generation or log.size < end.offset:
             raise Moved
+        if first:
+            end.head = self._ledger.head()
+            self._begin(self._ledger.seen())
         try:
             for raw in lines.forwards(log.files, log.fd, end.offset, log.size):
                 entry = self._ledger.check(raw)
                 end.take(entry, raw[:-1])
                 if not first:
                     log.adopt(raw, 1)
+            end.reached()
         except Invalid as invalid:
             self._set_aside(invalid)
         if first:
             log.start_at(end.offset, end.size, end.synced)
             self._begun = True
 
+    def _begin(self, seen: Seen | None) -> None:
+        """Spare the lines that were read before, where the ledger still is what it was there."""
+        log = self.log
+        if seen is None or seen.place.offset > log.size:
+            return
+        line = lines.last_line(log.files, log.fd, seen.place.offset)
+        if line is not None and digest(line) == seen.place.last_line:
+            self.end.begin_at(seen)
+            self._saved = seen.place.size
+
+    def leave(self) -> None:
+        """Save what was read and is on disk, for the next writer."""
+        end, place = self.end, self.end.place
+        if place is None or self.log.synced < end.size or self.log.poison:
+            return
+        self._ledger.tell(place, at_once=True)
+        if place.size - self._saved >= _SEEN_LINES:
+            path = self._ledger.path.with_name(ledger_head.SEEN)
+            ledger_head.save(self._ledger.files, path, self._ledger.key, place, self._known)
+
     def _set_aside(self, invalid: Invalid) -> None:
         """From the first invalid byte on, into a file of its own; refused where that would hide a loss."""
         log, start = self.log, self.end.offset
         after = lines.forwards(log.files, log.fd, start, log.size)
-        if invalid.code == "wrong_key" or self._ledger.was_on_disk(after, self.end.size):
+        if self._ledger.is_lost(invalid, self.end, after):
             raise self._ledger.damage(self.end, invalid, lost=True) from invalid
         self._ledger.torn.append(self._copy_aside(start))
         truncate_durably(log.files, log.path, start)
@@ -422,6 +569,12 @@ class _Writer:
         return Torn(name=aside.name, size=log.size - start, sha256=state.hexdigest())
 
 
+def _given(receipt: object) -> Receipt:
+    if not isinstance(receipt, Receipt):
+        raise BadReceipt("what was given is no receipt", hint="alveus.audit.receipt.Receipt")
+    return receipt
+
+
 def _named(receipt: Receipt, names: dict[str, str]) -> Receipt:
     user, assistant = (names.get(name, name) for name in receipt.scope) if names else receipt.scope
     if (user, assistant) == receipt.scope:
@@ -436,7 +589,7 @@ def _parsed(receipt: bytes) -> Receipt:
         raise Invalid(error.code, error.message) from None
 
 
-def _identity(receipt: bytes) -> bytes:
+def identity(receipt: bytes) -> bytes:
     """What makes a receipt the same one again: everything but its time, which is never the last field."""
     return hashlib.sha256(_TIME.sub(b"", receipt, count=1)).digest()[:16]
 

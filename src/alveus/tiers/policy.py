@@ -14,7 +14,7 @@ from alveus.journal import canonical
 
 DEFAULT_USER: Final = "default"
 """The user of records that name none."""
-_RULES: Final = 1
+_RULES: Final = 2
 """Raised when the same records would give other pages, segments or facts by the same numbers."""
 _ID: Final = 32
 _NAME: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,1024}").fullmatch

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from alveus.journal.chain import Fault
 from alveus.tiers.lpm import Fact, Shelf, Subject
@@ -33,7 +33,6 @@ class Why(StrEnum):
     INDEX_NOT_BUILT = "index_not_built"
     EMBEDDER_CHANGED = "embedder_changed"
     CHECK_FAILED = "check_failed"
-    NO_MATCH = "no_match"
 
 
 class Reason(NamedTuple):
@@ -67,7 +66,8 @@ class Item:
 class Retrieved:
     """What the tiers hold for a question: STM oldest first, then MTM and LPM best first. `run_id` is for `settle`.
 
-    `version` is the scope's memory version it was taken from. `reasons` say why it is empty, or what it lacks.
+    `version` is the scope's memory version it was taken from. `reasons` say why it is empty, or what it lacks;
+    `left_out` what failed its check, `skipped` the ids of items that did not fit into the budget.
     """
 
     run_id: str
@@ -75,6 +75,7 @@ class Retrieved:
     items: tuple[Item, ...] = ()
     reasons: tuple[Reason, ...] = ()
     left_out: tuple[Fault, ...] = field(default=())
+    skipped: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Item]:
         return iter(self.items)
@@ -84,6 +85,54 @@ class Retrieved:
 
     def __getitem__(self, at: int) -> Item:
         return self.items[at]
+
+
+class Within(NamedTuple):
+    """What a question is narrowed to: a session, and times in seconds since 1970, both ends included."""
+
+    session: str | None = None
+    since: float | None = None
+    until: float | None = None
+
+    def is_everything(self) -> bool:
+        """Whether nothing is filtered out."""
+        return self == Within()
+
+    def has_page(self, page: Page) -> bool:
+        """Whether a page is of the session, and some of it of the time."""
+        return self.session in (None, page.session) and self._has(page.at, page.until)
+
+    def has_fact(self, fact: Fact) -> bool:
+        """Whether a fact became true in the time; a fact is of every session, and so of none alone."""
+        return self.session is None and self._has(fact.since, fact.since)
+
+    def _has(self, first: float, last: float) -> bool:
+        return (self.since is None or last >= self.since) and (self.until is None or first <= self.until)
+
+
+def fit(items: Sequence[Item], budget: int, count: Callable[[str], int]) -> tuple[list[Item], list[str]]:
+    """The items that fit into so many tokens, in their order, and the ids of those that did not.
+
+    Profiles have the first turn, then STM, the newest first, then what answers best. One that does not fit stops no
+    other.
+    """
+    turn = sorted(range(len(items)), key=lambda at: (_TURN.get(items[at].kind, 2), *_within_turn(items[at], at)))
+    kept, skipped, used = set[int](), list[str](), 0
+    for at in turn:
+        cost = count(f"{items[at].text}\n\n")
+        if used + cost <= budget:
+            used += cost
+            kept.add(at)
+        else:
+            skipped.append(items[at].id)
+    return [one for at, one in enumerate(items) if at in kept], skipped
+
+
+_TURN: Final = {Shelf.PROFILE.value: 0, "page": 1}
+
+
+def _within_turn(item: Item, at: int) -> tuple[int, int]:
+    return (0, -at) if item.tier is Tier.STM else (1, at)
 
 
 class Question(NamedTuple):
@@ -112,9 +161,17 @@ def page_score(question: Question, page: Page, cosine: float | None) -> float:
 
 
 def best_pages(scored: Sequence[tuple[float, Page]], count: int) -> list[tuple[float, Page]]:
-    """The best, best first; of equals the newest. What has nothing of the question is left out."""
-    found = [one for one in scored if one[0] > 0]
-    return sorted(found, key=lambda one: (-one[0], -one[1].ordinal))[:count]
+    """The best, best first; of equals the newest. What has nothing of the question is left out.
+
+    Pages of the same words have one place, so that what was said again and again does not crowd out the rest.
+    """
+    found: dict[tuple[object, ...], tuple[float, Page]] = {}
+    for one in sorted((one for one in scored if one[0] > 0), key=lambda one: (-one[0], -one[1].ordinal)):
+        page = one[1]
+        found.setdefault((page.query, page.response, *sorted(page.words.items())), one)
+        if len(found) == count:
+            break
+    return list(found.values())
 
 
 def best_facts(question: Question, facts: Sequence[Fact], policy: Policy) -> list[tuple[float, Fact]]:

@@ -33,6 +33,10 @@ class Unusable(Exception):
     """A model's answer that nothing is taken from; says why, without its words."""
 
 
+class TooLate(Unusable):
+    """There was no answer in time: whoever asks again waits as long again."""
+
+
 class Said(NamedTuple):
     """A record's text as a summariser sees it. `src` is who said it; `at` when, in seconds."""
 
@@ -222,6 +226,12 @@ _RULES: Final = (
         rf"\s+зовут\s+{_NAME}",
     ),
     _rule("profile", "favourite:{what}", rf"(?:мой|моя|мо[её])\s+любим(?:ый|ая|ое)\s+(?P<what>\w+)\s*[—–-]\s*{_WORDS}"),
+    _rule(
+        "profile",
+        "uses:{what}",
+        r"(?:я|мы)\s+(?:сейчас\s+|теперь\s+)?использу(?:ю|ем)\s+(?P<value>\S{2,40})\s+(?:как|в\s+качестве)\s+"
+        r"(?:(?:наш\w*|мо[йюяеё]\w*|основн\w+)\s+)?(?P<what>\w+)",
+    ),
     _rule("knowledge", "allergy:{value}", rf"у\s+меня\s+аллергия\s+на\s+{_WORDS}"),
     _rule("knowledge", "prefers:{value}", rf"(?<!не\s)предпочитаю\s+{_WORDS}"),
     _rule("knowledge", "likes:{value}", rf"я\s+(?:очень\s+)?(?:люблю|обожаю)\s+{_WORDS}"),
@@ -244,7 +254,8 @@ _UNSURE: Final = re.compile(
     r"(?:^|[\s,])(?:if|whether|suppose|imagine|wish|если|ли|допустим|представь|бы)(?=[\s,]|$)", re.IGNORECASE
 )
 _HINTS: Final = re.compile(
-    r"\b(?:I|I['’]m|my|me|we|we['’]d)\b|меня|мне|мо[ийюяёе]|(?<!\w)я(?!\w)|живу|работаю|предпочитаю", re.IGNORECASE
+    r"\b(?:I|I['’]m|my|me|we|we['’]d)\b|меня|мне|мо[ийюяёе]|(?<!\w)(?:я|мы)(?!\w)|живу|работаю|предпочитаю",
+    re.IGNORECASE,
 )
 
 

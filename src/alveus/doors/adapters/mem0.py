@@ -1,4 +1,7 @@
-"""Any mem0-shaped object: `add`, `search`, `get_all`, each with `user_id` and `agent_id`. spec/audit.md, section 5.
+"""Any mem0-shaped object: `add`, `search`, `get_all`, each within a user and an agent. spec/audit.md, section 5.
+
+Older ones take `user_id` and `agent_id`; since its second version mem0 takes them as `filters` where it reads, and
+lists no more than it is told to.
 
 It has no tiers that can be seen: what was added is either among all memories or it is not. `IMPORT` is `module:name`;
 a callable is called without arguments.
@@ -7,13 +10,17 @@ a callable is called without arguments.
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Iterator
+from inspect import signature
 from typing import Any
 
 from alveus.doors.adapters.base import AdapterError, Answer, Glimpse, Pin, Seen
 from alveus.doors.adapters.pins import pinned
 
 SHAPE = ("add", "search", "get_all")
+MOST = 10_000
+"""Memories that are listed, where a number is asked for."""
 CAPACITY = 0
 """Nothing waits: what is added has arrived, or has not."""
 
@@ -35,7 +42,8 @@ class Mem0:
 
     def pin(self) -> Pin:
         limits = {"object": type(self._memory).__qualname__, "config": repr(getattr(self._memory, "limits", ""))}
-        return {"source_version": pinned("mem0", self._module, limits), "capacity": CAPACITY}
+        made_by = sys.modules.get(type(self._memory).__module__.partition(".")[0], self._module)
+        return {"source_version": pinned("mem0", made_by, limits), "capacity": CAPACITY}
 
     def store(self, user: str, assistant: str, text: str) -> None:
         self._memory.add(text, user_id=user, agent_id=assistant)
@@ -44,8 +52,16 @@ class Mem0:
         """Nothing waits to be promoted."""
 
     def observe(self, user: str, assistant: str, text: str) -> Seen:
-        there = any(text in found for found in _texts(self._memory.get_all(user_id=user, agent_id=assistant)))
+        there = any(text in found for found in _texts(self._read("get_all", user, assistant)))
         return {"source_present": False, "destination_present": there}
+
+    def _read(self, method: str, user: str, assistant: str, *query: str) -> Any:
+        """Ask within a lane, in the way that the method takes it."""
+        act, lane = getattr(self._memory, method), {"user_id": user, "agent_id": assistant}
+        takes = signature(act).parameters
+        if "filters" not in takes or "user_id" in takes:
+            return act(*query, **lane)
+        return act(*query, filters=lane, **({"top_k": MOST} if method == "get_all" and "top_k" in takes else {}))
 
     def glimpses(self) -> list[Glimpse] | None:
         """What happens inside `add` cannot be seen."""
@@ -56,11 +72,11 @@ class Mem0:
         return False
 
     def retrieve(self, user: str, assistant: str, query: str) -> Answer:
-        return {"texts": [*_texts(self._memory.search(query, user_id=user, agent_id=assistant))]}
+        return {"texts": [*_texts(self._read("search", user, assistant, query))]}
 
     def follows(self, user: str, assistant: str, earlier: str, later: str) -> bool | None:
         """All that can say which memory came before which is the order that they are listed in."""
-        found = [*_texts(self._memory.get_all(user_id=user, agent_id=assistant))]
+        found = [*_texts(self._read("get_all", user, assistant))]
         places = [at for text in (earlier, later) for at, one in enumerate(found) if text in one]
         return True if len(places) > 1 and places == sorted(places) else None
 

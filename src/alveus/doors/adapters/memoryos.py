@@ -2,16 +2,22 @@
 
 Its promotion takes pages out of `short_term.json`, and saves that, before any model is called; `mid_term.json` is saved
 at the end. So the adapter looks at the files while a model is being called: it stands in for the model, unless one is
-configured, and looks first. What it answers then is a summary that needs no network.
+configured, and looks first. What it answers then is a summary that needs no network. It stands in for the sentence
+encoder too, whose weights would have to be fetched: with our own.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
 import os
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 from alveus.doors.adapters.base import AdapterError, Answer, Glimpse, Pin, Seen
@@ -21,6 +27,9 @@ CAPACITY: Final = 3
 """Pages in STM while the gate runs: the fewest that make a batch and a rest."""
 LIMITS: Final = {"short_term_capacity": CAPACITY, "mid_term_capacity": 200, "mid_term_heat_threshold": 5.0}
 FILES: Final = ("short_term.json", "mid_term.json", "long_term_user.json", "long_term_assistant.json")
+_ENCODER: Final = "all-MiniLM-L6-v2"
+_LOOKS: Final = 5
+_PAUSE: Final = 0.01
 _ONE_THEME: Final = json.dumps([{"theme": "canary", "keywords": ["canary"], "content": "a canary"}])
 
 
@@ -28,12 +37,20 @@ class MemoryOS:
     """One MemoryOS a lane, all over one folder, as its users run it."""
 
     def __init__(self, path: Path) -> None:
+        if not _configured():
+            _stand_in_for_encoder()
         try:
             self._module = importlib.import_module("memoryos")
         except ImportError as error:
+            missing = "" if error.name in (None, "memoryos") else f": {error.name} is missing"
             raise AdapterError(
-                "the package memoryos is not installed here", hint="install BAI-LAB's MemoryOS beside alveus"
+                f"the package memoryos is not installed here{missing}",
+                hint="install BAI-LAB's MemoryOS (pip install memoryos-pro) beside alveus",
             ) from error
+        if not _configured():
+            encoders = getattr(getattr(self._module, "utils", None), "_model_cache", None)
+            if isinstance(encoders, dict):
+                encoders[_ENCODER] = Encoder()
         self._path = path
         self._open: dict[tuple[str, str], Any] = {}
         self._stored: list[tuple[str, str, str]] = []
@@ -42,7 +59,8 @@ class MemoryOS:
         self._degraded: set[str] = set()
 
     def pin(self) -> Pin:
-        return {"source_version": pinned("memoryos", self._module, LIMITS), "capacity": CAPACITY}
+        limits = {**LIMITS, "models": "configured" if _configured() else "stand-ins"}
+        return {"source_version": pinned("memoryos", self._module, limits), "capacity": CAPACITY}
 
     def store(self, user: str, assistant: str, text: str) -> None:
         memory = self._memory(user, assistant)
@@ -119,10 +137,35 @@ class MemoryOS:
 
     def _file(self, user: str, assistant: str, name: str) -> Any:
         folder = ("assistants", assistant) if name == "long_term_assistant.json" else ("users", user)
-        try:
-            return json.loads(self._path.joinpath(*folder, name).read_bytes())
-        except FileNotFoundError:
-            return None
+        for _ in range(_LOOKS):
+            with suppress(ValueError):  # it is written in place: a look may meet half of it
+                with suppress(FileNotFoundError):
+                    return json.loads(self._path.joinpath(*folder, name).read_bytes())
+                return None
+            time.sleep(_PAUSE)
+        return None
+
+
+class Encoder:
+    """Stands in for a sentence encoder: ours, which needs no network."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        from alveus.store.embedders import choose
+
+        self._ours = choose("default")
+
+    def encode(self, texts: Sequence[str], **_: Any) -> Any:
+        """Unit rows [n, dims], float32."""
+        if self._ours is None:
+            raise AdapterError("there is no embedder to stand in for MemoryOS's", hint="install alveus whole")
+        return self._ours.encode([*texts])
+
+
+def _stand_in_for_encoder() -> None:
+    if importlib.util.find_spec("sentence_transformers") is None:
+        module: Any = ModuleType("sentence_transformers")
+        module.SentenceTransformer = Encoder
+        sys.modules["sentence_transformers"] = module
 
 
 def _configured() -> bool:

@@ -108,7 +108,7 @@ class Ours:
     def _memory(self, assistant: str) -> Any:
         if assistant not in self._open:
             opening: Any = Hippocampus.open
-            self._open[assistant] = opening(home=self._home, agent_id=assistant, summarizer=self)
+            self._open[assistant] = opening(home=self._home, agent_id=assistant, summarizer=self, tiers=False)
         return self._open[assistant]
 
     def _receipts(self, user: str, assistant: str) -> Iterator[Receipt]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,11 +20,12 @@ def pinned(name: str, module: ModuleType, limits: Mapping[str, Any]) -> str | No
 
 
 def _version_of(module: ModuleType) -> str | None:
-    try:
-        return version(module.__name__.partition(".")[0])
-    except PackageNotFoundError:
-        found = getattr(module, "__version__", None)
-        return found if isinstance(found, str) else None
+    name = module.__name__.partition(".")[0]
+    for distribution in (name, *packages_distributions().get(name, ())):  # memoryos comes in memoryos-pro
+        with suppress(PackageNotFoundError):
+            return version(distribution)
+    found = getattr(module, "__version__", None)
+    return found if isinstance(found, str) else None
 
 
 def _source_of(module: ModuleType) -> str | None:
