@@ -50,6 +50,11 @@ bench: $(READY)
 	$(BIN)/python bench/vectors.py
 	$(BIN)/python bench/audit.py
 	$(BIN)/python bench/tiers.py
+	$(BIN)/python bench/kernels.py
+	$(BIN)/python bench/digest.py
+	$(BIN)/python bench/importers.py
+	$(BIN)/python bench/hooks.py
+	$(BIN)/python bench/protocol.py
 
 docs: $(READY)
 	$(BIN)/mkdocs build --strict --quiet

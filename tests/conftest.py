@@ -23,8 +23,8 @@ settings.load_profile("alveus")
 @pytest.fixture(autouse=True)
 def _no_settings_of_the_machine(monkeypatch):
     """No test meets the home, the agent or the key of whoever runs it; by meaning recalls only who says so."""
-    for name in ("ALVEUS_HOME", "ALVEUS_AGENT", "ALVEUS_KEY_FILE", "ALVEUS_MODEL", "ALVEUS_TOKENIZER"):
-        monkeypatch.delenv(name, raising=False)
+    for name in ("HOME", "AGENT", "KEY_FILE", "MODEL", "TOKENIZER", "TIERS", "SCOPES"):
+        monkeypatch.delenv(f"ALVEUS_{name}", raising=False)
     monkeypatch.setenv("ALVEUS_EMBEDDER", "none")
 
 

@@ -311,8 +311,9 @@ class _Completion:
         import numpy as np  # noqa: PLC0415
 
         from alveus.recall.ranking import Sessions  # noqa: PLC0415
+        from alveus.recall.sets import distinct  # noqa: PLC0415
 
-        ids = np.unique(pool.session)
+        ids = distinct(pool.session)
         lengths = self._asking.sessions(ids.tolist())
         count = self._asking.session_count(self._question.scope.user)
         known = np.array([lengths.get(one, 0) for one in ids.tolist()], dtype=float)
@@ -377,11 +378,11 @@ def _pool(rows: Sequence[Row]) -> Pool:
     import numpy as np  # noqa: PLC0415
 
     from alveus.recall.ranking import ORDINALS, Pool  # noqa: PLC0415
+    from alveus.recall.sets import first_of_each  # noqa: PLC0415
 
     table = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, len(Row._fields))
     pool = Pool(*table.T)
-    _, first = np.unique(pool.session * ORDINALS + pool.ordinal, return_index=True)
-    return Pool(*table[first].T)
+    return Pool(*table[first_of_each(pool.session * ORDINALS + pool.ordinal)].T)
 
 
 def _why(pool: Pool, scores: Scores, evidence: Sequence[Evidence], position: int, cosine: float | None) -> Why:

@@ -1,16 +1,17 @@
 """Records fitted into a budget of tokens, as text for a model. Pure: equal inputs give equal bytes.
 
 What is known for good comes first, in an order that does not depend on the question, so that equal beginnings stay
-equal; then what was recalled for the question, then what was loaded for its novelty, last the newest exchange. What
-does not fit is skipped and named; it never ends the packing. Every entry cites its `record_id`. Text from tools is
-fenced as data.
+equal: the kernels, the profiles, then what changed since these were compiled. Then what was recalled for the question,
+then what was loaded for its novelty, last the newest exchange. What does not fit is skipped and named; it never ends
+the packing. Every entry cites its records. Text from tools is fenced as data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from alveus.estimate import estimate_tokens
@@ -21,12 +22,20 @@ from alveus.recall import Recalled, Why
 Estimate = Callable[[str], int]
 """The tokens of a text."""
 
+ANTI_SHARE: Final = 0.09
+IDENTITY_SHARE: Final = 0.07
+DECISION_SHARE: Final = 0.09
+"""Of the budget, what each kernel may take; what one leaves is the next one's."""
+SINCE_SHARE: Final = 0.05
+"""Of the budget, what changed since the kernels of the prefix may take."""
 KNOWN_SHARE: Final = 0.2
 """Of the budget, what is known for good may take."""
 EXCHANGE_SHARE: Final = 0.2
 """Of the budget, what the newest exchange may take."""
 RECALLED_SHARE: Final = 0.7
 """Of the budget, what these two and recalled records may take before the loaded ones have had their turn."""
+BESIDE_SHARE: Final = 0.9
+"""The same where there are kernels beside them."""
 
 
 class Known(NamedTuple):
@@ -39,6 +48,23 @@ class Known(NamedTuple):
     sources: tuple[str, ...]
 
 
+class Line(NamedTuple):
+    """A line of a kernel, as it is to be said: a name of its own, and the records that it cites and rests on."""
+
+    id: str
+    text: str
+    sources: tuple[str, ...]
+
+
+class Stated(NamedTuple):
+    """What an agent is: the kernels that the prefix was compiled from, and what changed `since`."""
+
+    anti: tuple[Line, ...] = ()
+    identity: tuple[Line, ...] = ()
+    decision: tuple[Line, ...] = ()
+    since: tuple[Line, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """A context pack. `tokens` never passes the budget; `sources` are the ids cited in `text`, in its order.
@@ -46,7 +72,9 @@ class Context:
     `skipped` names records that did not fit, `left_out` those that failed their check. `health` names what is not as
     it should be; an empty one says only that nothing was noticed while packing, not that the chain was verified. `why`
     says of the recalled records among the sources why they are there, where that was asked for. `run_id` is for
-    `settle`, and `depends_on_version` the version of the tiers that the pack was made from, where there are tiers.
+    `settle`, and `depends_on_version` the version of the tiers that the pack was made from, where there are tiers. The
+    first `stable` characters of `text` are the same for every question until the kernels are folded: what a model's
+    cache of prompts can keep.
     """
 
     text: str
@@ -59,6 +87,7 @@ class Context:
     why: Mapping[str, Why]
     run_id: str = ""
     depends_on_version: int | None = None
+    stable: int = 0
 
 
 def assemble(
@@ -67,21 +96,33 @@ def assemble(
     recalled: Recalled,
     loaded: Recalled,
     exchange: Recalled,
+    stated: Stated | None = None,
     known: Sequence[Known] = (),
+    known_before: Collection[str] | None = None,
     left_out: Sequence[Fault] = (),
     health: Sequence[str] = (),
     estimate: Estimate | None = None,
 ) -> Context:
     """Fit `known` facts, `recalled` (best first), `loaded` and `exchange` (both oldest first) into `budget` tokens.
 
-    `left_out` is what failed its check beside what these three name themselves.
+    `stated` goes before all of them. Of the facts those in `known_before`, if it is given, belong to the prefix, and
+    the others stand behind it. `left_out` is what failed its check beside what these three name themselves.
     """
     count = estimate or estimate_tokens
     pack = _Pack(budget=budget, count=count)
-    always, first, second, third = _HEADINGS
-    pack.state(always, known, limit=int(budget * KNOWN_SHARE))
+    first, second, third = _HEADINGS[-3:]
+    for heading, lines, share in zip(_KERNELS, stated or (), accumulate(_SHARES), strict=False):
+        pack.declare(heading, lines, limit=int(budget * share))
+    kernels, room = pack.used, int(budget * KNOWN_SHARE)
+    before = [fact for fact in known if known_before is None or fact.id in known_before]
+    pack.state(_KNOWN, before, limit=kernels + room)
+    prefix = pack.text().removesuffix("\n") if kernels else ""
+    facts = pack.used - kernels
+    pack.declare(_SINCE, stated.since if stated is not None else (), limit=pack.used + int(budget * SINCE_SHARE))
+    pack.state(_KNOWN_SINCE, [fact for fact in known if fact not in before], limit=pack.used + room - facts)
     pack.fill(third, tuple(reversed(exchange)), limit=pack.used + int(budget * EXCHANGE_SHARE), backwards=True)
-    pack.fill(first, recalled, limit=int(budget * RECALLED_SHARE))
+    share = RECALLED_SHARE if not kernels else min(RECALLED_SHARE + kernels / budget, BESIDE_SHARE)
+    pack.fill(first, recalled, limit=int(budget * share))
     pack.fill(second, tuple(reversed(loaded)), limit=budget, backwards=True)
     pack.fill(first, [record for record in recalled if record.record_id in pack.skipped], limit=budget)
     pack.settle()
@@ -97,15 +138,29 @@ def assemble(
         left_out=tuple(dict.fromkeys((*recalled.left_out, *loaded.left_out, *exchange.left_out, *left_out))),
         health=tuple(health),
         why={source: why[source] for source in sources if source in why},
+        stable=len(prefix) if text.startswith(prefix) else 0,
     )
 
 
+_ANTI: Final = "## Anti-kernel"
+_IDENTITY: Final = "## Identity kernel"
+_DECISION: Final = "## Decision kernel"
+_KNOWN: Final = "## Known"
+_SINCE: Final = "## Changed since then; this stands over the above"
+_KNOWN_SINCE: Final = "## Known since then"
 _HEADINGS: Final = (
-    "## Known",
+    _ANTI,
+    _IDENTITY,
+    _DECISION,
+    _KNOWN,
+    _SINCE,
+    _KNOWN_SINCE,
     "## Recalled for this question",
     "## Most informative of late",
     "## The newest exchange",
 )
+_KERNELS: Final = (_ANTI, _IDENTITY, _DECISION)
+_SHARES: Final = (ANTI_SHARE, IDENTITY_SHARE, DECISION_SHARE)
 
 
 class _Pack:
@@ -120,11 +175,17 @@ class _Pack:
         self._rests_on: dict[str, tuple[str, ...]] = {}
         self.skipped: dict[str, None] = {}
 
+    def declare(self, heading: str, lines: Sequence[Line], *, limit: int) -> None:
+        """Take the lines of a kernel that fit while the whole pack stays within `limit` tokens, in their order."""
+        for line in lines:
+            self._rests_on[line.id] = line.sources
+            self._try(heading, line.id, line.text, min(limit, self._budget), backwards=False)
+
     def state(self, heading: str, facts: Sequence[Known], *, limit: int) -> None:
         """Take the facts that fit within `limit` tokens."""
         for fact in sorted(facts, key=lambda one: (one.subject != "user", one.since, one.id)):
             self._rests_on[fact.id] = fact.sources
-            self._try(heading, fact.id, _stated(fact), limit, backwards=False)
+            self._try(heading, fact.id, _stated(fact), min(limit, self._budget), backwards=False)
 
     def fill(self, heading: str, records: Sequence[SignedRecord], *, limit: int, backwards: bool = False) -> None:
         """Take what fits while the whole pack stays within `limit` tokens, in the order given."""

@@ -7,6 +7,7 @@
     ├── StoreError          refused, state known: nothing happened, retry when mended
     │   ├── Locked          another process holds the journal
     │   └── StoreUncertain  cannot tell what is on disk: reconcile before you repeat
+    ├── KernelError         the kernels could not be compiled: the old ones serve
     └── WitnessError        an anchor or a witness could not be made or read
 
 Every error carries a stable `code` for programs, one sentence for people, and a `hint`: what to try next.
@@ -64,6 +65,12 @@ class StoreUncertain(StoreError):
     """The store cannot tell whether the last write is on disk."""
 
     default_code = "store_uncertain"
+
+
+class KernelError(AlveusError):
+    """The kernels could not be compiled; those that served before serve on."""
+
+    default_code = "kernels_failed"
 
 
 class WitnessError(AlveusError):

@@ -11,6 +11,7 @@ import errno
 import os
 import re
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, datetime
@@ -19,11 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-import platformdirs
-
-from alveus import anchoring
 from alveus.agent import RELOADS, Agent, Options, Outcome, Rotation
-from alveus.anchoring import AnchoredDay, MontanaExport
 from alveus.clock import Clock, SystemClock
 from alveus.context import Context, Estimate, Known, assemble
 from alveus.errors import InputError, JournalError, Locked, NotFound, StoreError
@@ -38,17 +35,30 @@ from alveus.store.layout import Layout, make_layout
 from alveus.store.log import Moved
 from alveus.store.succession import load_keys
 from alveus.store.vectors import notes_of
-from alveus.store.verify import verify_agent
 
 if TYPE_CHECKING:
+    from alveus.anchoring import AnchoredDay, MontanaExport
     from alveus.audit.receipt import OutcomeReceipt
+    from alveus.compiling import Compilation, Compiling, Status
+    from alveus.compiling.history import Identity, Step
+    from alveus.compiling.model import Model
+    from alveus.compiling.reading import Canon
+    from alveus.compiling.serving import Served
+    from alveus.compiling.shelf import Kernels
+    from alveus.kernels.drift import Drift
     from alveus.promoting import Tiers
+    from alveus.promoting.following import Follower
     from alveus.promoting.moving import Promoted, Reconciled
+    from alveus.promoting.reading import Facts
     from alveus.tiers.policy import Scope
     from alveus.tiers.retrieval import Retrieved
     from alveus.tiers.summary import Summarizer
 
 DEFAULT_AGENT: Final = "default"
+LOOK_FOR_TIERS: Final = 0.1
+"""Seconds between looks whether there are tiers by now: a look costs a tenth of a record."""
+CLOSING: Final = 10.0
+"""Seconds that `close` waits for what is due in the tiers."""
 Told = Callable[[str, int, int], None]
 T = TypeVar("T")
 M = TypeVar("M", bound=StrEnum)
@@ -57,11 +67,17 @@ M = TypeVar("M", bound=StrEnum)
 class Hippocampus:
     """An agent's memory. Open it with `Hippocampus.open`, as a context manager; safe from any thread."""
 
-    def __init__(self, agent: Agent, summarizer: Summarizer | str | None = None) -> None:
+    def __init__(self, agent: Agent, summarizer: Summarizer | str | None = None, *, tiers: bool | None = False) -> None:
         self._agent = agent
         self._summarizer = summarizer
         self._tiers: Tiers | None = None
         self._tiers_guard = threading.Lock()
+        self._keeps_tiers = tiers
+        self._database = str(agent.layout.folder / "tiers.db")
+        self._look_for_tiers = 0.0
+        self._kernels = str(agent.layout.folder / "kernels")
+        self._follower: Follower | None = None
+        self._remade = ""
 
     @classmethod
     def open(
@@ -77,6 +93,7 @@ class Hippocampus:
         embedder: Embedder | str | None = None,
         words_window: int | None = WINDOW,
         summarizer: Summarizer | str | None = None,
+        tiers: bool | None = None,
         clock: Clock | None = None,
         files: Files = DISK,
     ) -> Self:
@@ -86,13 +103,15 @@ class Hippocampus:
         lies under the home or where ALVEUS_KEY_FILE says. `embedder` (or ALVEUS_EMBEDDER) judges novelty and recalls by
         meaning: one of your own, or a name (`default`, `sentence-transformers:…`, `openai:…`, `none`); where nothing is
         said words judge, and the default one recalls. `words_window` counts records, None never forgets a word.
-        `summarizer` (or ALVEUS_MODEL) helps to promote: one of your own, or `openai:MODEL`, or `none`.
+        `summarizer` (or ALVEUS_MODEL) helps to promote: one of your own, or `openai:MODEL`, or `none`. `tiers` (or
+        ALVEUS_TIERS, `on` or `off`) has what is due promoted in the background; unless said, where there are tiers.
         Raises NotFound (`create` false and no journal), InputError, StoreError, Locked, and JournalError when the
         files contradict each other or the key: nothing is changed then.
         """
         _path(key_file=key_file)
         layout = make_layout(find_home(home), find_agent(agent_id), Path(key_file) if key_file else None)
         judging, recalls_by = _embedders(embedder)
+        keeps = False if read_only else _keeps_tiers(tiers)
         options = Options(
             read_only=read_only,
             timeout=lock_timeout,
@@ -109,7 +128,7 @@ class Hippocampus:
                         hint="`alveus init` begins one; check --home and --agent",
                     )
                 create_journal(files, layout, timeout=lock_timeout, existing_key=existing_key)
-            return cls(Agent(layout, files, options), summarizer)
+            return cls(Agent(layout, files, options), summarizer, tiers=keeps)
 
     def __enter__(self) -> Self:
         return self
@@ -120,11 +139,17 @@ class Hippocampus:
         self.close()
 
     def close(self) -> None:
-        """Have everything on disk, write the head, let the files go."""
+        """Have everything on disk, write the head, let the files go.
+
+        What is due in the tiers is waited for up to ten seconds, and left to the next opening then.
+        """
         with _telling(self.folder):
-            if self._tiers is not None:
-                self._tiers.close()
-            self._agent.close()
+            try:
+                self._end_following()
+            finally:
+                if self._tiers is not None:
+                    self._tiers.close()
+                self._agent.close()
 
     @property
     def agent_id(self) -> str:
@@ -190,7 +215,10 @@ class Hippocampus:
             origin=origin,
             part=part,
         )
-        return self._again(lambda: self._agent.append((draft,), durable=durable, force_clock=force_clock))[0].record
+        made = self._again(lambda: self._agent.record(draft, durable=durable, force_clock=force_clock))
+        if self._keeps_tiers is not False:
+            self._follow((user,))
+        return made
 
     def record_many(self, drafts: Iterable[Draft], *, durable: bool = False) -> list[Outcome]:
         """Append a batch under one lock and in one write; all or nothing. Raises as `record`."""
@@ -199,7 +227,10 @@ class Hippocampus:
         drawn: tuple[object, ...] = batch if isinstance(given, Iterable) else (given,)
         if not all(isinstance(draft, Draft) for draft in drawn):
             raise InputError("that is no sequence of drafts", hint="pass a list of Draft(kind=…, content=…)")
-        return self._again(lambda: self._agent.append(batch, durable=durable))
+        made = self._again(lambda: self._agent.append(batch, durable=durable))
+        if self._keeps_tiers is not False:
+            self._follow(draft.user for draft in batch)
+        return made
 
     def flush(self) -> None:
         """Return once everything recorded so far is on disk. Raises StoreUncertain if that cannot be told."""
@@ -232,6 +263,17 @@ class Hippocampus:
             raise InputError(f"{record_id!r} is not a record id: 32 lower-case hex digits", hint="copy it whole")
         self._refresh()
         return self._again(lambda: self._agent.past.find(record_id))
+
+    def cited(self, short: str) -> SignedRecord:
+        """The record that a kernel names by the beginning of its id, 8 hex digits or more.
+
+        Raises InputError where no record begins so, or several do, and JournalError as `get`.
+        """
+        _text(short=short)
+        if _SHORT_ID(short) is None:
+            raise InputError(f"{short!r} is no beginning of a record id: 8 to 32 lower-case hex digits")
+        self._refresh()
+        return self._again(lambda: self._agent.past.beginning(short))
 
     def selective_load(
         self,
@@ -297,24 +339,31 @@ class Hippocampus:
 
         Every entry cites its record and was checked. Tokens are counted by `estimate`, else by the tokenizer that
         ALVEUS_TOKENIZER names, else estimated by script, on the high side. With `user` or `session` nothing else is
-        looked at. Where there are tiers, and no `session` is asked for, what their profiles hold stands first, and the
-        pack has a `run_id` for `settle`. Raises InputError as `pattern_completion`.
+        looked at. Where there are kernels or tiers, and no `session` is asked for, the kernels and what the profiles
+        hold stand first; with tiers the pack has a `run_id` for `settle`. Raises InputError as `pattern_completion`.
         """
         from alveus.store.tokenizers import choose_tokenizer  # noqa: PLC0415
 
         _positive(budget=budget)
-        recalled = self.pattern_completion(query, top_k, user=user, session=session, asked_at=asked_at, explain=explain)
-        loaded = self._again(lambda: newest(self._newest(user, session, routine=False), budget))
-        exchange = self._again(lambda: newest_exchange(self._newest(user, session, routine=True)))
+        recalled = _said_of(
+            self.pattern_completion(query, top_k, user=user, session=session, asked_at=asked_at, explain=explain)
+        )
+        loaded = self._again(lambda: newest(filter(_is_said, self._newest(user, session, routine=False)), budget))
+        exchange = self._again(lambda: newest_exchange(filter(_is_said, self._newest(user, session, routine=True))))
         tiered, trouble = (None, ()) if session is not None else self._tiered(query, user)
+        if tiered is not None:
+            recalled = self._with_pages(recalled, tiered)
+        served = self._served(user, session)
         pack = assemble(
             budget,
             recalled=recalled,
             loaded=loaded,
             exchange=exchange,
+            stated=served.stated if served is not None else None,
             known=_known(tiered) if tiered is not None else (),
-            left_out=tiered.left_out if tiered is not None else (),
-            health=(*self.marks(), *trouble),
+            known_before=served.known_of(user) if served is not None else None,
+            left_out=[fault for found in (tiered, served) if found is not None for fault in found.left_out],
+            health=(*self.marks(), *trouble, *(served.marks if served is not None else ())),
             estimate=estimate or choose_tokenizer(),
         )
         if tiered is None or not tiered.version:
@@ -326,9 +375,31 @@ class Hippocampus:
         if not query.strip() or not (self.folder / "tiers.db").exists():
             return None, ()
         try:
-            return self.retrieve(query, user), ()
-        except StoreError as error:
+            follower = self._follower
+            settled = follower is None or follower.wait(0)  # what is on its way is not missing
+            found = self.retrieve(query, user)
+            return found, tuple(self._tiering().marks(self._scope(user))) if settled else ()
+        except (StoreError, JournalError) as error:
+            if isinstance(error, JournalError) and error.code != "ledger_broken":
+                raise
             return None, (f"the tiers cannot be asked: {error.message}",)
+
+    def _with_pages(self, recalled: Recalled, tiered: Retrieved) -> Recalled:
+        """What was recalled, and behind it what the tiers' pages hold beside that: of MTM, then of STM."""
+        from alveus.promoting.reading import records_of  # noqa: PLC0415
+
+        known = {record.record_id for record in recalled}
+        found = self._again(lambda: records_of(self._tiering(), tiered.items))
+        more = [record for record in found if record.record_id not in known]
+        return replace(recalled, records=(*recalled, *more), reason="", code=None) if more else recalled
+
+    def _served(self, user: str | None, session: str | None) -> Served | None:
+        """What the kernels give to a pack, where there are some; a session's pack has none."""
+        if session is not None or not os.path.lexists(self._kernels):
+            return None
+        from alveus.compiling.serving import serve  # noqa: PLC0415
+
+        return self._again(lambda: serve(self._agent, user))
 
     def _newest(self, user: str | None, session: str | None, *, routine: bool) -> Iterator[Found]:
         """The newest records first; of one user or session through the index, without reading all others'."""
@@ -352,24 +423,37 @@ class Hippocampus:
 
         Recall does so by itself; after many records this is where to wait for it. `embed` is how many records may be
         embedded, some milliseconds each; None is all. `anew` makes the index again from the
-        journal, and the tiers where there are some; the old ones serve until that is done. `told` hears what is made,
-        and how far it is.
+        journal, the tiers where there are some, and kernels that were compiled and serve no more; the old ones serve
+        until that is done. `told` hears what is made, and how far it is.
         """
         from alveus.completion import prepare  # noqa: PLC0415
 
         self._refresh()
         done = self._again(lambda: prepare(self._agent, told or (lambda *_: None), anew=anew, embed=embed))
         if anew and any((self.folder / name).exists() for name in ("tiers.db", "receipts.jsonl")):
-            self._again(lambda: self._tiering().rebuild())
+            self._remade = ""
+            try:
+                self._again(lambda: self._tiering().rebuild())
+            except StoreError as error:
+                self._remade = f"the tiers could not be made again, and are as they were: {error.message}"
+        if anew and self._kernels_are_lost():
+            self.compile(told=told)
         return done
 
     def marks(self) -> tuple[str, ...]:
         """What is not as it should be, one sentence each, as far as it shows without verifying."""
         why = self._agent.stream.log.poison or ("" if self._agent.options.read_only else self.refused)
         refused = f"nothing can be recorded: {why}" if why else ""
-        agent = self._agent
+        agent, follower = self._agent, self._follower
+        behind = (*(follower.notes if follower is not None else ()), *self._compiling_notes())
         marks = (refused, *agent.unread, *agent.judge.notes, *notes_of(agent.streams()), *agent.recall_notes())
-        return tuple(mark for mark in marks if mark)
+        return tuple(mark for mark in (*marks, self._remade, *behind) if mark)
+
+    def _compiling_notes(self) -> tuple[str, ...]:
+        """What is not as it should be with the kernels, where there are some or a run failed."""
+        if not (os.path.lexists(self._kernels) or os.path.exists(self.folder / "digests")):  # noqa: PTH110
+            return ()
+        return self._compiling().notes()
 
     def size(self) -> int:
         """How many records there are, all chains together."""
@@ -390,19 +474,52 @@ class Hippocampus:
         self._refresh()
         return self._again(lambda: promote(self._tiering(), scope))
 
-    def retrieve(self, query: str, user: str | None = None, top_k: int = 10) -> Retrieved:
+    def retrieve(
+        self,
+        query: str,
+        user: str | None = None,
+        top_k: int = 10,
+        *,
+        session: str | None = None,
+        since: date | str | None = None,
+        until: date | str | None = None,
+        budget: int | None = None,
+    ) -> Retrieved:
         """What the tiers hold for `query`: STM, the `top_k` best pages of MTM, LPM; or why nothing.
 
         Never crosses to another user or agent. Every page was read from the journal and checked. The answer's `run_id`
-        is for `settle`. Raises InputError as `promote`.
+        is for `settle`. Only pages of `session`, and what happened from `since` to `until`, are looked at; with
+        `budget` no more tokens come back than that. Raises InputError as `promote` and `pattern_completion`.
         """
-        from alveus.promoting.reading import retrieve  # noqa: PLC0415
+        from alveus.completion import scope_of  # noqa: PLC0415
+        from alveus.promoting.reading import Asked, retrieve  # noqa: PLC0415
+        from alveus.store.tokenizers import choose_tokenizer  # noqa: PLC0415
+        from alveus.tiers.retrieval import Within  # noqa: PLC0415
 
         _text(query=query)
-        _positive(top_k=top_k)
+        _positive(top_k=top_k, **({} if budget is None else {"budget": budget}))
+        narrowed = scope_of(session=session, since=since, until=until)
+        asked = Asked(query, top_k, Within(narrowed.session, narrowed.since, narrowed.until), budget)
+        counts = None if budget is None else choose_tokenizer()
+        asked = asked if counts is None else asked._replace(count=counts)
         scope = self._scope(user)
         self._refresh()
-        return self._again(lambda: retrieve(self._tiering(), scope, query, top_k))
+        found = self._again(lambda: retrieve(self._tiering(), scope, asked))
+        if self._keeps_tiers is not False:
+            self._follow((user,))  # what was read is warmer; and what an earlier promotion left is due
+        return found
+
+    def facts(self, user: str | None = None, *, history: bool = False) -> Facts:
+        """What LPM holds of `user`, and of the assistant with them: facts with their sources and their times.
+
+        With `history` also what was replaced (`superseded_by` names by what), what only repeats another (`restates`),
+        and what had no more room (`kept` is false). Raises InputError as `promote`.
+        """
+        from alveus.promoting.reading import facts  # noqa: PLC0415
+
+        scope = self._scope(user)
+        self._refresh()
+        return self._again(lambda: facts(self._tiering(), scope, history=history))
 
     def settle(self, run_id: str, outcome: Mapping[str, Any] | OutcomeReceipt) -> OutcomeReceipt:
         """Say what came of an answer that was made with a retrieval: `{type, value}`, a deterministic check.
@@ -429,6 +546,158 @@ class Hippocampus:
         from alveus.tiers.policy import scope_of  # noqa: PLC0415
 
         return scope_of(user, self.agent_id)
+
+    def _follow(self, users: Iterable[str | None]) -> None:
+        """Have promoted what is due of these users, in the background, where tiers are kept."""
+        if self._keeps_tiers is None:
+            now = time.monotonic()
+            if now < self._look_for_tiers:
+                return
+            self._look_for_tiers = now + LOOK_FOR_TIERS
+            if not os.path.exists(self._database):  # noqa: PTH110  (among records)
+                return
+            self._keeps_tiers = True
+        with self._tiers_guard:
+            follower = self._follower
+            if follower is None or follower.pid != os.getpid():
+                from alveus.promoting.following import Follower  # noqa: PLC0415
+
+                follower = self._follower = Follower(self.promote, lambda: self._tiering().overdue())
+        follower.follow(users)
+
+    def _end_following(self) -> None:
+        follower = self._follower
+        if follower is None or follower.pid != os.getpid():
+            return
+        tiers = self._tiers
+        try:  # whoever interrupts that goes on at once
+            done = follower.end(CLOSING)
+        finally:
+            if tiers is not None:
+                tiers.closing.set()
+        if not done:
+            follower.join()
+
+    # Kernels
+
+    def compile(self, *, since: date | str | None = None, told: Told | None = None) -> Compilation:
+        """Compile the three kernels from everything that was said, or from what happened `since`: spec/kernels.md.
+
+        They are put in place whole, and recorded; a new prefix of contexts begins. Raises Locked where another process
+        is at it, InputError, StoreError, KernelError: the old kernels serve on then, and `marks` says so.
+        """
+        from alveus.compiling import By  # noqa: PLC0415
+        from alveus.completion import scope_of  # noqa: PLC0415
+
+        start = scope_of(since=since).since
+        self._refresh()
+        done = self._again(lambda: self._compiling().run(By.COMPILE, since=start, told=told))
+        if done is None:
+            raise StoreError("nothing was compiled")
+        return done
+
+    def digest(self, *, now: bool = False, told: Told | None = None) -> Compilation | None:
+        """Make the incremental digest if it is due, or `now`; None where it is not due. Raises as `compile`."""
+        from alveus.compiling import By  # noqa: PLC0415
+
+        self._refresh()
+        return self._again(lambda: self._compiling().run(By.DIGEST, if_due=not now, told=told))
+
+    def digest_status(self) -> Status:
+        """What came since the last digest, whether one is due, and what the contexts' prefix is."""
+        self._refresh()
+        return self._again(lambda: self._compiling().status())
+
+    def kernels(self, version: int | None = None) -> Kernels:
+        """The kernels that serve, or a version that is kept. Raises NotFound where there are none.
+
+        Raises StoreError for kernels that are not what was recorded.
+        """
+        from alveus.compiling.serving import checked  # noqa: PLC0415
+
+        shelf = self._compiling().shelf
+        found = shelf.current() if version is None else version
+        if found is None or found not in shelf.versions():
+            kept = ", ".join(map(str, shelf.versions())) or "none"
+            raise NotFound(f"there are no kernels {found or ''}".rstrip(), hint=f"`alveus compile`; kept: {kept}")
+        self._refresh()
+        return self._again(lambda: checked(self._agent, shelf, found))
+
+    def identity_steps(self) -> list[Step]:
+        """Every change of the agent's self-description that the journal has, newest first: who, what and when."""
+        from alveus.compiling.history import steps  # noqa: PLC0415
+
+        self._refresh()
+        return self._again(lambda: list(steps(self._agent)))
+
+    def check_identity(self, path: Path | str | None = None) -> Identity:
+        """Whether a file in use is the recorded one; without `path` the kernels and the canon's file.
+
+        Raises NotFound for a file that is not there.
+        """
+        from alveus.compiling.history import check  # noqa: PLC0415
+
+        _path(path=path)
+        self._refresh()
+        return self._again(lambda: check(self._agent, None if path is None else Path(path)))
+
+    def set_canon(self, path: Path | str) -> SignedRecord:
+        """Record a file as the base canon, by which kernels are compiled. Raises InputError, NotFound."""
+        from alveus.compiling.history import set_canon  # noqa: PLC0415
+
+        _path(path=path)
+        file = Path(path).absolute()
+        try:
+            data = file.read_bytes()
+        except FileNotFoundError:
+            raise NotFound(f"there is no file {file}", hint="check the path") from None
+        self._refresh()
+        return self._again(lambda: set_canon(self._agent, data, file))
+
+    def canon(self) -> Canon | None:
+        """The base canon that holds; None where none was set."""
+        from alveus.compiling.reading import newest_canon  # noqa: PLC0415
+
+        self._refresh()
+        return self._again(lambda: newest_canon(self._agent))
+
+    def _kernels_are_lost(self) -> bool:
+        """Whether kernels were compiled once, and do not serve."""
+        try:
+            self.kernels()
+        except (NotFound, StoreError):
+            return any("files" in step.details and "version" in step.details for step in self.identity_steps())
+        return False
+
+    def drift(self, days: Iterable[int] = (7, 30)) -> Drift:
+        """How far the agent's own words have moved from the canon, in epochs of so many days each.
+
+        Where they moved by more than chance the records that moved them are named. Raises InputError.
+        """
+        lengths = tuple(days)
+        _positive(**{f"days[{at}]": one for at, one in enumerate(lengths)})
+        if not lengths:
+            raise InputError("there is no length of an epoch", hint="7 or 14 days for fine ones, 30 or 60 for coarse")
+        self._refresh()
+        return self._again(lambda: self._compiling().drift(lengths))
+
+    def _compiling(self) -> Compiling:
+        from alveus.compiling import Compiling  # noqa: PLC0415
+        from alveus.store.models import choose  # noqa: PLC0415
+
+        def model() -> Model | None:
+            given = self._summarizer
+            if given is None or isinstance(given, str):
+                return choose(given, self._tiering().db, self._agent.options.clock) if _asks(given) else None
+            return None
+
+        def facts() -> Mapping[str, list[str]]:
+            if not os.path.exists(self._database):  # noqa: PTH110
+                return {}
+            db = self._tiering().db
+            return {scope.user: [fact.id for fact in db.standing(scope.id)] for scope in db.scopes()}
+
+        return Compiling(self._agent, model=model, facts=facts)
 
     def _tiering(self) -> Tiers:
         """The tiers, open."""
@@ -462,6 +731,8 @@ class Hippocampus:
 
     def checkpoint(self) -> str:
         """A signed note of the chain as it is on disk now, to be kept where this machine cannot change it."""
+        from alveus import anchoring  # noqa: PLC0415
+
         self._refresh()
         return self._again(lambda: anchoring.make_checkpoint(self._agent))
 
@@ -471,6 +742,8 @@ class Hippocampus:
         A day closed before is compared with the journal and returned. Raises InputError for a day that cannot be
         closed yet, NotFound for a day without records, JournalError where a closed day differs from the journal.
         """
+        from alveus import anchoring  # noqa: PLC0415
+
         text = day.isoformat() if isinstance(day, date) else day
         if not is_day(text):
             raise InputError(f"{day!r} is not a day", hint="write it as YYYY-MM-DD")
@@ -479,6 +752,8 @@ class Hippocampus:
 
     def export_montana(self, day: date | str) -> MontanaExport:
         """The Montana operation of a closed day, signed and kept in its folder: spec/journal.md, section 8."""
+        from alveus import anchoring  # noqa: PLC0415
+
         anchored = self.daily_anchor(day)
         return self._again(lambda: anchoring.export_montana(self._agent, anchored.anchor))
 
@@ -516,6 +791,8 @@ def verify_layout(
     timeout: float = 10.0,
 ) -> ChainVerdict:
     """As `Hippocampus.verify_chain`, for a journal too damaged to be opened."""
+    from alveus import anchoring  # noqa: PLC0415
+    from alveus.store.verify import verify_agent  # noqa: PLC0415
 
     def walk() -> ChainVerdict:
         ring = load_keys(files, layout)
@@ -523,13 +800,14 @@ def verify_layout(
         return verify_agent(files, layout, ring, known=known, since_head=since_head, jobs=jobs, timeout=timeout)
 
     with _telling(layout.folder):
-        before = _picture(files, layout)
-        verdict = walk()
-        if not verdict and (before is None or before != _picture(files, layout)):
+        for _ in range(RELOADS):
+            before = _picture(files, layout)
+            verdict = walk()
+            if verdict or (before is not None and before == _picture(files, layout)):
+                return verdict
             with agents_locked(files, layout, timeout):  # a change of key was under way: it ends first
                 pass
-            verdict = walk()
-        return verdict
+        return walk()
 
 
 def _picture(files: Files, layout: Layout) -> tuple[object, ...] | None:
@@ -551,6 +829,19 @@ def _embedders(given: Embedder | str | None) -> tuple[Embedder | None, Callable[
     return given, lambda: None
 
 
+def _keeps_tiers(given: bool | None) -> bool | None:  # noqa: FBT001
+    """Whether tiers are kept as records come: as given, else as ALVEUS_TIERS says; None where there are some."""
+    if given is not None:
+        return bool(given)
+    said = os.environ.get("ALVEUS_TIERS") or ""
+    if said not in _SWITCH:
+        raise InputError(f"ALVEUS_TIERS is {said!r}", hint="on, off, or nothing: on where there are tiers")
+    return _SWITCH[said]
+
+
+_SWITCH: Final = {"": None, "on": True, "off": False}
+
+
 def _default_embedder() -> Embedder | None:
     from alveus.store.embedders import choose  # noqa: PLC0415
 
@@ -562,11 +853,17 @@ def find_home(home: Path | str | None) -> Path:
     _path(home=home)
     chosen = home or os.environ.get("ALVEUS_HOME")
     try:
-        return Path(chosen or platformdirs.user_data_dir("alveus", appauthor=False)).expanduser().absolute()
+        return Path(chosen or _data_folder()).expanduser().absolute()
     except RuntimeError:
         raise InputError(
             "there is no home folder to put the memory in", code="no_home", hint="set --home or ALVEUS_HOME"
         ) from None
+
+
+def _data_folder() -> str:
+    import platformdirs  # noqa: PLC0415
+
+    return platformdirs.user_data_dir("alveus", appauthor=False)
 
 
 def find_agent(agent_id: str | None) -> str:
@@ -609,6 +906,31 @@ def _known(tiered: Retrieved) -> list[Known]:
     return [Known(one.id, one.subject, one.text, one.since, one.sources) for one in profiles]
 
 
+def _is_said(found: Found) -> bool:
+    """Whether a record is more than a note that the kernels leave about themselves."""
+    hc = None if isinstance(found, Fault) else found.hc
+    if hc is None or hc.src is not Source.SYSTEM or isinstance(found, Fault):
+        return True
+    return not (_NOTES & found.metadata.keys() or (hc.origin or "").startswith("alveus:wording:"))
+
+
+def _said_of(recalled: Recalled) -> Recalled:
+    """What was recalled, without such notes."""
+    if all(map(_is_said, recalled)):
+        return recalled
+    kept = [at for at, record in enumerate(recalled) if _is_said(record)]
+    why = tuple(recalled.why[at] for at in kept) if recalled.why else ()
+    return replace(recalled, records=tuple(recalled[at] for at in kept), why=why)
+
+
+_NOTES: Final = frozenset({"kernels", "kernel_edit"})
+
+
+def _asks(model: str | None) -> bool:
+    """Whether a model is named at all."""
+    return (model or os.environ.get("ALVEUS_MODEL") or "none") != "none"
+
+
 def _of(user: str | None, session: str | None) -> Callable[[Found], bool]:
     """Whether a record is of that user and that session, where one is named; what failed its check stays named."""
 
@@ -640,3 +962,4 @@ def _positive(**numbers: object) -> None:
 
 
 _RECORD_ID: Final = re.compile(r"[0-9a-f]{32}").fullmatch
+_SHORT_ID: Final = re.compile(r"[0-9a-f]{8,32}").fullmatch

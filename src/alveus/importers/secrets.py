@@ -15,6 +15,7 @@ git hash and a UUID for secrets, it names no Anthropic, Google or Hugging Face k
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -56,21 +57,28 @@ def mask(text: str) -> tuple[str, Counter[str]]:
     return "".join(parts) + text[end:], Counter(match.kind for match in found)
 
 
-def mask_json(value: Any, name: str = "") -> tuple[Any, Counter[str]]:
+def mask_json(value: Any) -> tuple[Any, Counter[str]]:
     """The same for every string in a JSON value; a member's name counts as what stands before its value."""
+    # One look at all of it: nearly every value ends here, and a look at each of its strings costs ten times as much.
+    if not _rows_of(json.dumps(value, ensure_ascii=False)):
+        return value, Counter()
+    return _mask_inside(value, "")
+
+
+def _mask_inside(value: Any, name: str) -> tuple[Any, Counter[str]]:
     if isinstance(value, str):
         return _mask_member(name, value)
     counts: Counter[str] = Counter()
     if isinstance(value, Mapping):
         members = {}
         for key, inner in value.items():
-            members[key], more = mask_json(inner, key)
+            members[key], more = _mask_inside(inner, key)
             counts += more
         return members, counts
     if isinstance(value, list):
         items = []
         for inner in value:
-            masked, more = mask_json(inner, name)
+            masked, more = _mask_inside(inner, name)
             items.append(masked)
             counts += more
         return items, counts
@@ -271,13 +279,18 @@ _BY_STEM: Final = tuple((stem, row) for row in _PLACES for stem in row.stems)
 def _all(text: str) -> Iterator[Match]:
     """The matches of every row, the exact rows first: they name what an assignment only shows."""
     low = _lower(text)
-    # Nearly every text ends here, so this is all that nearly every text costs.
-    prefixes = [(prefix, row) for prefix, row in _BY_PREFIX if prefix in text]
-    stems = [(stem, row) for stem, row in _BY_STEM if stem in low]
-    for prefix, token in prefixes:
-        yield from _tried(text, prefix, partial(token.at, text, prefix=prefix))
-    for stem, place in stems:
-        yield from _tried(low, stem, partial(place.at, text))
+    for word, row in _rows_of(text, low):
+        if isinstance(row, _Token):
+            yield from _tried(text, word, partial(row.at, text, prefix=word))
+        else:
+            yield from _tried(low, word, partial(row.at, text))
+
+
+def _rows_of(text: str, low: str = "") -> list[tuple[str, _Token | _Place]]:
+    """The rows whose word stands in the text, which is all that nearly every text costs."""
+    low = low or _lower(text)
+    prefixes: list[tuple[str, _Token | _Place]] = [(prefix, row) for prefix, row in _BY_PREFIX if prefix in text]
+    return prefixes + [(stem, row) for stem, row in _BY_STEM if stem in low]
 
 
 def _tried(text: str, word: str, at: Callable[[int], Match | None]) -> Iterator[Match]:
