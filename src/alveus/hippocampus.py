@@ -77,7 +77,8 @@ class Hippocampus:
         self._look_for_tiers = 0.0
         self._kernels = str(agent.layout.folder / "kernels")
         self._follower: Follower | None = None
-        self._remade = ""
+        self.not_remade = ""
+        """What the last `prepare_recall(anew=True)` could not make again, in words; it is as it was."""
 
     @classmethod
     def open(
@@ -431,11 +432,11 @@ class Hippocampus:
         self._refresh()
         done = self._again(lambda: prepare(self._agent, told or (lambda *_: None), anew=anew, embed=embed))
         if anew and any((self.folder / name).exists() for name in ("tiers.db", "receipts.jsonl")):
-            self._remade = ""
+            self.not_remade = ""
             try:
                 self._again(lambda: self._tiering().rebuild())
             except StoreError as error:
-                self._remade = f"the tiers could not be made again, and are as they were: {error.message}"
+                self.not_remade = f"the tiers could not be made again, and are as they were: {error.message}"
         if anew and self._kernels_are_lost():
             self.compile(told=told)
         return done
@@ -447,7 +448,7 @@ class Hippocampus:
         agent, follower = self._agent, self._follower
         behind = (*(follower.notes if follower is not None else ()), *self._compiling_notes())
         marks = (refused, *agent.unread, *agent.judge.notes, *notes_of(agent.streams()), *agent.recall_notes())
-        return tuple(mark for mark in (*marks, self._remade, *behind) if mark)
+        return tuple(mark for mark in (*marks, self.not_remade, *behind) if mark)
 
     def _compiling_notes(self) -> tuple[str, ...]:
         """What is not as it should be with the kernels, where there are some or a run failed."""

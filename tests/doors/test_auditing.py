@@ -283,3 +283,59 @@ def test_no_content_in_any_byte(begun, home, folder):
     for text in told:
         assert "PLANTED" not in text
         assert "password" not in text
+
+
+def test_a_question_on_the_command_line_can_be_settled(begun, home):
+    """`context --run` names a run, `settle` takes it; without tiers there is no run, and it says so."""
+    said = begun("context", "tide", "--budget", "200", "--run")
+    assert said.status == 0
+    assert "no run" in said.err
+    with Hippocampus.open(home=home, agent_id="river", tiers=True) as memory:
+        memory.record("observation", "the tide is high at noon")
+        memory.promote()
+    asked = begun("context", "tide", "--budget", "200", "--run", "--json")
+    run = asked.document["run_id"]
+    assert run
+    assert begun("settle", run, "destination_lookup", "found").status == 0
+    assert begun("settle", run, "destination_lookup", "missing").status == 2
+    assert begun("context", "tide", "--budget", "200", "--json").document["run_id"] == ""
+
+
+def test_doctor_sees_a_damaged_tiers_file_and_rebuild_mends_it(begun, home, folder):
+    """A spoiled page of tiers.db is bad, with what to do; afterwards it is whole."""
+    with Hippocampus.open(home=home, agent_id="river", tiers=True) as memory:
+        for number in range(40):
+            memory.record("observation", f"reading {number}: " + "water " * 200)
+        memory.promote()
+    checks = {one["name"]: one for one in begun("doctor", "--json").document["checks"]}
+    assert checks["tiers"]["health"] == "ok"
+    path = folder / "tiers.db"
+    image = bytearray(path.read_bytes())
+    image[8192 : len(image) // 2] = b"\xa5" * (len(image) // 2 - 8192)
+    path.write_bytes(image)
+    found = begun("doctor", "--json")
+    checks = {one["name"]: one for one in found.document["checks"]}
+    assert found.status == 1
+    assert checks["tiers"]["health"] == "bad"
+    assert "alveus rebuild" in checks["tiers"]["mend"]
+    assert begun("rebuild").status == 0
+    checks = {one["name"]: one for one in begun("doctor", "--json").document["checks"]}
+    assert checks["tiers"]["health"] == "ok"
+
+
+def test_a_rebuild_that_cannot_make_the_tiers_ends_with_one(begun, home, monkeypatch):
+    """The journal's index is made all the same, and what was not is named."""
+    from alveus.errors import StoreError
+    from alveus.promoting import Tiers
+
+    with Hippocampus.open(home=home, agent_id="river", tiers=True) as memory:
+        memory.record("observation", "the tide is high at noon")
+        memory.promote()
+
+    def full(_):
+        raise StoreError("there is no room", code="disk_full", hint="make room")
+
+    monkeypatch.setattr(Tiers, "rebuild", full)
+    ended = begun("rebuild")
+    assert ended.status == 1
+    assert "there is no room" in ended.err

@@ -196,18 +196,21 @@ def _mode(path: Path) -> str:
 def rebuild(call: typer.Context) -> None:
     """Make the index for recall again from the journal.
 
-    The old one serves until the new one is whole. Vectors that are missing are made too.
+    The old one serves until the new one is whole. Vectors that are missing are made too, and the tiers where there are
+    some; exit status 1 when these could not be made.
     """
     settings = settings_of(call)
     with settings.open(write=True) as memory, output.preparing(settings) as told:
         count = memory.prepare_recall(told, anew=True)
-        marks = memory.marks()
+        marks, failed = memory.marks(), memory.not_remade
     if settings.form is not Form.TEXT:
         output.document({"records": count, "marks": marks}, settings)
-        return
-    output.show(f"{output.plural(count, 'record')} indexed")
-    for mark in marks:
-        output.talk(mark, "yellow")
+    else:
+        output.show(f"{output.plural(count, 'record')} indexed")
+        for mark in marks:
+            output.talk(mark, "yellow")
+    if failed:
+        raise typer.Exit(Exit.ERROR)
 
 
 # Doctor

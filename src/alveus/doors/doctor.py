@@ -326,6 +326,24 @@ def _ledger(place: Place, name: str) -> Iterator[Finding]:
         yield _ok(name, f"{plural(verdict.size, 'receipt')}, all whole" if verdict.size else "no receipts yet")
 
 
+def _tiers(place: Place, name: str) -> Iterator[Finding]:
+    """Whether the tiers' file can be read through."""
+    from contextlib import closing
+
+    from alveus.promoting import DATABASE
+    from alveus.store.database import Database
+
+    path = place.layout.folder / DATABASE
+    if not path.exists():
+        return
+    with closing(Database(path, read_only=True)) as tiers:
+        problem = tiers.problem()
+    if problem:
+        yield _bad(name, problem, "`alveus rebuild` makes it again from the journal")
+    else:
+        yield _ok(name, "whole")
+
+
 def _derived(place: Place, name: str) -> Iterator[Finding]:
     if not place.begun:
         return
@@ -433,6 +451,7 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("lock", _lock),
     ("set aside", _aside),
     ("ledger", _ledger),
+    ("tiers", _tiers),
     ("derived", _derived),
     ("kernels", _kernels),
     ("clock", _clock),

@@ -193,7 +193,8 @@ def _scopes(gate: Gate) -> _Found:
                 wrong.append(f"{canary} did not come back in its own lane {number + 1}")
     if wrong:
         return Verdict.FAILS, f"{len(wrong)} of {requests} were answered from the wrong lane, or not at all", wrong
-    found = f"{requests} across 4 lanes, for {len(canaries) - len(gate.lanes)} pages that had moved and 4 that had not"
+    gone = len(canaries) - len(gate.lanes)
+    found = f"{requests} across 4 lanes, for {gone} pages that had moved and {len(gate.lanes)} new ones"
     return Verdict.HOLDS, f"{found}: each came back in its own lane and in no other", ()
 
 

@@ -1,4 +1,4 @@
-"""Commands that read: log, show, load, recall, context. They take no lock and write nothing.
+"""Commands that read: log, show, load, recall, context. They take no lock and write nothing, but for `context --run`.
 
 Every record that comes out was checked against its signature on the way; what failed is named on stderr.
 """
@@ -295,6 +295,9 @@ def context(
     user: User = None,
     session: Session = None,
     explain: Explain = False,
+    run: Annotated[
+        bool, typer.Option("--run", help="Note the question in the ledger, for `alveus settle`; needs tiers.")
+    ] = False,
 ) -> None:
     """Fit what bears on a question into a budget, with its sources.
 
@@ -302,13 +305,16 @@ def context(
     exchange, each record cited by its id.
     """
     settings = settings_of(call)
-    with settings.open() as memory:
+    with settings.open(write=run) as memory:
         pack = memory.context(text(query), budget, user=user, session=session, explain=explain)
     if settings.form is not Form.TEXT:
         output.document(pack, settings)
         return
     output.block(pack.text)
     output.talk(_summary(len(pack.sources), pack.tokens, budget, len(pack.skipped)))
+    if run:
+        noted = f"run {pack.run_id}: say what came of it with `alveus settle`"
+        output.talk(noted if pack.run_id else "no run: there are no tiers here, or a session was asked for")
     for record_id, why in pack.why.items():
         output.talk(f"{record_id}  {_why(why)}")
     if explain and pack.skipped:

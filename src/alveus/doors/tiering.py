@@ -104,7 +104,9 @@ def promote(
 
 def settle(
     call: typer.Context,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The run of a question, as a context or receipts name it.")],
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="The run of a question, as `context --run` or `receipts ls` names it.")
+    ],
     kind: Annotated[
         Outcome, typer.Argument(metavar="CHECK", case_sensitive=False, help="What was checked: " + ", ".join(Outcome))
     ],

@@ -253,6 +253,14 @@ class Database:
             self._db.close()
             self._db = self._anew(damaged)
 
+    def problem(self) -> str:
+        """What is wrong with the file, in words; empty where nothing is. Reads all of it."""
+        try:
+            found = str(self._db.execute("PRAGMA quick_check(1)").fetchone()[0])
+        except sqlite3.DatabaseError as error:
+            found = str(error)
+        return self.note or ("" if found == "ok" else f"tiers.db is damaged ({' '.join(found.split())})")
+
     def _copy(self) -> sqlite3.Connection:
         """The tiers in memory: a reader writes nothing, and what the file lacks is made here."""
         if self._path is not None and not self._path.exists():
