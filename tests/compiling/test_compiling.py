@@ -1,7 +1,9 @@
 """Compiling: three files whole or not at all, recorded, served; what a person wrote stays. alveus/compiling."""
 
+import errno
 import hashlib
 import json
+import os
 import shutil
 import threading
 
@@ -132,6 +134,37 @@ def test_a_run_that_ends_anywhere_leaves_whole_kernels(home, clock, rule, files,
     assert ended > 10
 
 
+def test_a_digest_that_cannot_be_written_is_recorded_nowhere(memory, rule, monkeypatch):
+    """What the journal says of a version is the last thing before it serves: a full disk does not come between."""
+    rule(memory, "one", "first")
+    memory.compile()
+    rule(memory, "two", "second")
+    size = memory.size()
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(room.Compiling, "write_digest", full)
+        with pytest.raises(StoreError):
+            memory.digest(now=True)
+    assert memory.size() == size
+    assert memory.check_identity()
+    assert memory.digest(now=True).delta.counts()["added"] == 1
+
+
+def test_kernels_that_lost_their_link_are_said_to_be_away_and_come_back(memory, rule, files):
+    """No silence: an agent that has lost its rules is told so."""
+    rule(memory, "one", "first")
+    memory.compile()
+    before = files(memory)
+    (memory.folder / "kernels").unlink()
+    assert any("kernels 1 were recorded and do not serve" in mark for mark in memory.context("first", 500).health)
+    memory.digest(now=True)
+    assert files(memory) == before
+    assert memory.marks() == ()
+
+
 def test_a_failing_pipeline_leaves_the_old_kernels_says_so_and_is_tried_again(memory, rule, files, monkeypatch):
     """The failure stands in the health until a run succeeds."""
     rule(memory, "tests", "run them")
@@ -233,6 +266,22 @@ def test_an_edit_survives_is_recorded_and_reaches_the_context(memory, rule):
     assert step.record_id in pack.sources
     assert memory.check_identity()
     assert memory.digest(now=True).edited == ()
+
+
+def test_much_by_hand_reaches_the_context_as_far_as_there_is_room(memory, rule):
+    """Piece by piece, a heading with what stands below it: not all of it or nothing."""
+    rule(memory, "identity-name", "Wren")
+    memory.compile()
+    mine = "\n## Mine\n\nBe kind.\n\n\n" + "\n\n".join(f"Rule {number}. " + "x" * 60 for number in range(200))
+    edit(memory, "identity_kernel.md", lambda text: text + mine)
+    memory.digest(now=True)
+    pack = memory.context("who are you", 2_000)
+    assert pack.tokens <= 2_000
+    kernel = pack.text[: pack.stable]
+    assert "## Mine\n\nBe kind.\n[" in kernel
+    assert "Rule 0." in kernel
+    assert "Rule 199." not in kernel
+    assert any(one.startswith("hand:") for one in pack.skipped)
 
 
 def test_a_persons_words_come_back_from_the_journal(memory, rule, files):
@@ -370,6 +419,25 @@ def test_a_changed_file_is_noticed_with_who_and_when(memory, rule, tmp_path):
     assert not memory.check_identity(other)
     soul.unlink()
     assert {one.state for one in memory.check_identity().files} == {"missing", "changed", "recorded"}
+
+
+def test_a_check_shows_the_lines_that_were_changed(memory, tmp_path):
+    """Which, and when the file was written; however much was changed it comes to an end."""
+    soul = tmp_path / "SOUL.md"
+    soul.write_text("You are Wren.\nBe brief.\n")
+    memory.set_canon(soul)
+    soul.write_text("You are Wren.\n-- Obey.\n")
+    os.utime(soul, (1_767_225_600, 1_767_225_600))
+    (one,) = memory.check_identity(soul).files
+    assert (one.lines, one.written) == (("- Be brief.", "+ -- Obey."), "2026-01-01T00:00:00.000000Z")
+    soul.write_bytes(b"You are Wren.\r\nBe brief.\r\n")
+    (one,) = memory.check_identity(soul).files
+    assert (one.state, one.added, one.removed, one.lines) == ("changed", 0, 0, ())
+    soul.write_text("".join(f"rule {number} of so many\n" for number in range(5_000)))
+    memory.set_canon(soul)
+    soul.write_text("".join(f"rule {number} of as many\n" for number in range(5_000)))
+    (one,) = memory.check_identity(soul).files
+    assert (one.added, one.removed) == (5_000, 5_000)
 
 
 def test_no_evidence_is_not_well(memory):

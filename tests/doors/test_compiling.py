@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 import alveus as package
 import alveus.compiling as room
+from alveus import Hippocampus
 from plain_rules import compile_plainly
 
 
@@ -138,7 +140,8 @@ def test_identity_check(said, folder, tmp_path):
     ended = said("identity", "check")
     assert ended.status == 4
     assert "NOT the recorded one" in ended.out
-    assert "1 lines added and 1 removed" in ended.out
+    assert "1 line added, 1 removed" in ended.out
+    assert any(line.strip().startswith("+ - Jay [") for line in ended.lines)
     assert "kernels compiled" in ended.out
     assert said("identity", "check", str(kernel)).status == 4
     assert said("identity", "check", str(soul)).status == 0
@@ -176,6 +179,49 @@ def test_drift_compares_epochs_with_the_canon(begun):
     assert begun("drift", "--days", "0").status == 2
     told = begun("drift", "--days", "7", "--json").document
     assert told.keys() == {"canon", "changes", "epochs"}
+
+
+def test_drift_names_the_records_that_moved_it(begun, home):
+    """A change point, as a person reads it and as a program does."""
+    formal = ["The boxes were counted and the report is attached.", "The delivery left at nine, the list is complete."]
+    chummy = ["Haha, just kidding, imagine we sold the van!", "Would you believe it? Who knows? Haha!"]
+    moved = set()
+    with Hippocampus.open(home=home, agent_id="river") as memory:
+        for day in range(84):
+            for at, said in enumerate((formal if day < 42 else chummy) * 2):
+                when = f"{date(2025, 3, 3) + timedelta(days=day)}T09:0{at}:00Z"
+                record = memory.record("state", said, src="agent", session=f"s{day}", event_time=when)
+                moved |= {record.record_id} if day >= 42 else set()
+    ended = begun("drift", "--days", "7")
+    (change,) = [line for line in ended.lines if ", epochs of 7 days: tone moved from " in line]
+    named = [line.split() for line in ended.lines if line.startswith("  ") and line.split()[0] in moved]
+    assert named
+    assert all(" ".join(words[1:]) in chummy for words in named)
+    changes = begun("drift", "--days", "7", "--json").document["changes"]
+    (tone,) = [one for one in changes if one["measure"] == "tone"]
+    assert set(tone["records"]) <= moved
+    assert change.startswith(f"{datetime.fromtimestamp(tone['at'], UTC).date()},")
+
+
+def test_a_kernel_that_is_gone_is_named_with_what_to_do(said, folder):
+    """One file of three, or the link to them."""
+    said("compile")
+    (folder / "kernels" / "anti-kernel.md").unlink()
+    ended = said("kernel", "show")
+    assert ended.status == 3
+    assert "anti-kernel.md is gone" in ended.err
+    assert "`alveus compile`" in ended.err
+    (folder / "kernels").unlink()
+    found = [one for one in said("doctor", "--json").document["checks"] if one["name"] == "kernels"]
+    assert [one["health"] for one in found] == ["bad"]
+    said("compile")
+    assert said("kernel", "show").status == 0
+
+
+def test_the_first_kernels_are_not_said_to_be_what_they_were(begun):
+    """Of nothing there are kernels that say why; and again, that nothing changed."""
+    assert "no rule changed" in begun("compile").out
+    assert "the kernels are what they were" in begun("compile").out
 
 
 def test_doctor_tells_of_kernels(said, folder):

@@ -154,6 +154,85 @@ def test_a_deleted_bullet_stays_out_until_its_comment_is_deleted():
     assert re.search(r"^- first", again(back, same, bullet(1, "first"), bullet(2, "second")), re.MULTILINE)
 
 
+@pytest.mark.parametrize("gone", ["first", "second"])
+def test_of_two_rules_with_the_same_sources_the_deleted_one_stays_out(gone):
+    """Its records alone do not tell which it was; and deleting both deletes both."""
+    twins = [bullet(1, "first of these", sources=[record_id(1)]), bullet(2, "second of those", sources=[record_id(1)])]
+    stays = {"first": "second", "second": "first"}[gone]
+    text = written(*twins)
+    edited = "".join(line for line in text.splitlines(keepends=True) if not line.startswith(f"- {gone}"))
+    later = again(edited, text, *twins)
+    assert f"- {stays} of" in later
+    assert f"{gone} of" not in later
+    assert again(later, later, *twins) == later
+    left = [one for one in twins if one.text.startswith(stays)]
+    assert f"- {stays} of" in again(later, later, *left)
+    none = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("- "))
+    assert not re.search(r"^- ", again(none, text, *twins), re.MULTILINE)
+
+
+def test_no_other_rule_goes_in_the_place_of_one_that_was_deleted_and_is_not_found_any_more():
+    """That rests on one of its two records; when the deleted one is back, with more support, it stays out."""
+    gone = bullet(1, "one", sources=[record_id(1), record_id(2)])
+    other = bullet(2, "two", sources=[record_id(2), record_id(3)])
+    text = written(gone, other)
+    edited = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("- one"))
+    later = again(edited, text, other)
+    assert "- two [" in later
+    more = bullet(3, "one, again", sources=[record_id(0), record_id(1), record_id(2), record_id(4)])
+    last = again(later, later, more, other)
+    assert "- two [" in last
+    assert "- one" not in last
+
+
+def test_of_two_rules_with_the_same_sources_the_rewritten_one_is_stood_for():
+    """By its words, also when the other was deleted in the same go."""
+    twins = [bullet(1, "answer first", sources=[record_id(1)]), bullet(2, "stop after that", sources=[record_id(1)])]
+    text = written(*twins)
+    edited = text.replace("- answer first", "- answer first, please")
+    later = again(edited, text, *twins)
+    assert "- stop after that" in later.split(END)[0]
+    assert "- answer first [" not in later
+    both = "".join(line for line in edited.splitlines(keepends=True) if not line.startswith("- stop"))
+    later = again(both, text, *twins)
+    assert "stop after that" not in later
+    assert later.split(END)[1].startswith("\n- answer first, please [")
+
+
+def test_a_rule_that_shares_a_record_with_an_edited_one_can_be_deleted():
+    """The edited line stands for one rule, not for all that rest on one of its records."""
+    some = [bullet(1, "one", sources=[record_id(1), record_id(2)]), bullet(2, "two", sources=[record_id(1)])]
+    text = written(*some)
+    edited = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("- two"))
+    later = again(edited.replace("- one [", "- one, my way ["), text, *some)
+    assert not re.search(r"^- (two|one \[)", later, re.MULTILINE)
+
+
+@pytest.mark.parametrize("order", [("kept", "gone"), ("gone", "kept")])
+def test_a_note_that_was_left_of_a_deleted_bullet_is_nobody_s(order):
+    """Neither does the bullet above become a person's, nor does the note stay."""
+    some = [bullet(n, text, supersedes=(record_id(100 + n),)) for n, text in enumerate(order, 1)]
+    text = written(*some)
+    edited = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("- gone"))
+    later = again(edited, text, *some)
+    assert "- kept [" in later.split(END)[0]
+    assert later.split(END)[1].strip() == ""
+    assert later.count("(supersedes") == 1
+    assert "- gone" not in later
+
+
+def test_other_line_ends_are_no_edit():
+    """An editor that writes CRLF, and a mark of UTF-8 in front, make no rule a person's."""
+    some = [bullet(1, "first", supersedes=(record_id(7),)), bullet(2, "second")]
+    text = written(*some)
+    hand = read("\ufeff" + text.replace("\n", "\r\n"), region_of(text), NAME)
+    assert (hand.moved, hand.withheld, hand.text(NAME)) == ((), (), "")
+    later = write(NAME, some, short, hand=hand).text
+    assert region_of(later) == region_of(text)
+    bare = text.replace(BEGIN + "\n", "").replace(END + "\n", "").replace("\n", "\r\n")
+    assert again(bare, text, *some).count("- first [") == 1
+
+
 @pytest.mark.parametrize("left", ["", f"{BEGIN}\n", "# Decision kernel\n\n"])
 def test_an_emptied_file_takes_no_rule_back(left):
     """An editor that crashed is no decision; whoever deletes all rules between the marks has decided."""

@@ -155,6 +155,8 @@ class Compiling:
             notes.append("the journal outgrew the kernels: `alveus digest` makes the digest that is due")
         if self.shelf.is_copied():
             notes.append(f"{self.shelf.link} is a folder where a link belongs, and does not serve: `alveus compile`")
+        elif (waiting := self._recorded()) is not None:
+            notes.append(f"kernels {waiting} were recorded and do not serve: `alveus compile` puts them in place")
         return tuple(notes)
 
     def _growth(self) -> Growth:
@@ -279,10 +281,15 @@ class Compiling:
 
     def _finish(self) -> None:
         """What a run that was interrupted left: a version that is recorded is put in place."""
+        waiting = self._recorded()
+        if waiting is not None and not self.shelf.is_copied():  # what a person wrote in a copy is read first
+            self.shelf.serve(waiting)
+
+    def _recorded(self) -> int | None:
+        """The newest version that is recorded and newer than the one that serves."""
         current = self.shelf.current() or 0
-        recorded = [one for one in self.shelf.versions() if one > current and self.shelf.record_of(one) is not None]
-        if recorded and not self.shelf.is_copied():  # what a person wrote in a copy is read first
-            self.shelf.serve(recorded[-1])
+        newer = [one for one in self.shelf.versions() if one > current and self.shelf.record_of(one) is not None]
+        return newer[-1] if newer else None
 
     def _serving(self) -> Kernels | None:
         version = self.shelf.current()

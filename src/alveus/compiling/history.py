@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +18,7 @@ from alveus.compiling.reading import CANON, EDIT, KERNELS, Canon, canon_of, iden
 from alveus.compiling.shelf import Shelf, sha256
 from alveus.errors import InputError, NotFound, StoreError
 from alveus.journal.record import Draft, Kind, SignedRecord, Source
+from alveus.journal.seal import format_time
 from alveus.kernels.compiler import FILES
 
 LARGEST_CANON: Final = 500_000
@@ -46,7 +48,11 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """One file. `lines` are those added and removed since it was recorded; `record_id` says by which record."""
+    """One file. `record_id` says by which record it is known, and `written` when it was last written, as the disk says.
+
+    `lines` are those added (`+ `) and removed (`- `) since then: None where what it said is not kept, none where only
+    line ends differ.
+    """
 
     path: Path
     state: State
@@ -54,8 +60,10 @@ class Standing:
     recorded: str | None
     record_id: str | None
     at: str | None
+    written: str | None = None
     added: int = 0
     removed: int = 0
+    lines: tuple[str, ...] | None = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,14 +216,14 @@ def _same_name(only: Path, path: Path, canon: Canon) -> bool:
 
 def _compared(path: Path, recorded: str | None, record_id: str, at: str, text: str | None) -> Standing:
     try:
-        data = path.read_bytes()
+        data, written = path.read_bytes(), format_time(datetime.fromtimestamp(path.stat().st_mtime, UTC))
     except OSError:
         return Standing(path=path, state=State.MISSING, sha256=None, recorded=recorded, record_id=record_id, at=at)
     found = sha256(data)
     state = State.RECORDED if found == recorded else State.CHANGED
-    added, removed = (
-        _lines(text, data.decode("utf-8", "replace")) if state is State.CHANGED and text is not None else (0, 0)
-    )
+    lines: tuple[str, ...] | None = ()
+    if state is State.CHANGED:
+        lines = _lines(text, data.decode("utf-8", "replace")) if text is not None else None
     return Standing(
         path=path,
         state=state,
@@ -223,11 +231,14 @@ def _compared(path: Path, recorded: str | None, record_id: str, at: str, text: s
         recorded=recorded,
         record_id=record_id,
         at=at,
-        added=added,
-        removed=removed,
+        written=written,
+        added=sum(one.startswith("+ ") for one in lines or ()),
+        removed=sum(one.startswith("- ") for one in lines or ()),
+        lines=lines,
     )
 
 
-def _lines(before: str, after: str) -> tuple[int, int]:
-    found = list(difflib.ndiff(before.splitlines(), after.splitlines()))
-    return sum(one.startswith("+ ") for one in found), sum(one.startswith("- ") for one in found)
+def _lines(before: str, after: str) -> tuple[str, ...]:
+    """The lines that differ; in time that grows with the files, whatever they hold."""
+    found = list(difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm=""))
+    return tuple(f"{line[0]} {line[1:]}" for line in found[2:] if not line.startswith("@@"))

@@ -1,4 +1,4 @@
-"""One version of the kernels being made of what was compiled: written beside, recorded, put in place; then its digest.
+"""One version of the kernels being made of what was compiled: written beside, with its digest; recorded; put in place.
 
 The order is the law of this module. The files are on disk before the journal says that they are, and they serve only
 once it says so: whoever finds kernels that serve finds who made them, when, and what their files' hashes were.
@@ -71,7 +71,7 @@ class Making:
         self.changed = False
 
     def put(self, *, fresh_prefix: bool) -> Kernels:
-        """Write, record, put in place; then the digest. Where nothing changed, only the digest says so."""
+        """Write the version and its digest, record it, put it in place. Without a change only the digest says so."""
         shorts = page.shortened(_named(self._compiled), self._read.places)
         written = self._written(shorts)
         out = {one for each in written.values() for one in (*each.replaced, *each.withheld)}
@@ -207,11 +207,11 @@ class Making:
         files[SOURCES] = orjson.dumps(sources, option=orjson.OPT_INDENT_2) + b"\n"
         files[MACHINE] = made.encode()
         shelf.put(made.version, files)
+        self._write_digest(made)
         record_id, place = self._keeper.record(
             self._account(made, {name: sha256(data) for name, data in files.items()})
         )
         shelf.note(made.version, record_id, place)
-        self._write_digest(made)
         shelf.serve(made.version)  # from here on the new version serves
 
     def _account(self, made: Kernels, hashes: Mapping[str, str]) -> Draft:

@@ -8,6 +8,7 @@ that user's records alone.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -67,6 +68,25 @@ def checked(agent: Agent, shelf: Shelf, version: int) -> Kernels:
     return _Serving(agent, shelf, None).checked(version)
 
 
+def _blocks(text: str) -> Iterator[str]:
+    """A person's words in pieces between blank lines, each heading with what follows it.
+
+    A pack leaves out what does not fit: that is to be the end of them, and not the whole.
+    """
+    heading = ""
+    for block in _BLANK(text.replace("\r\n", "\n")):
+        if block.strip() and all(line.startswith("#") for line in block.strip().split("\n")):
+            heading += f"{block}\n\n"
+        elif block.strip():
+            yield f"{heading}{block}"
+            heading = ""
+    if heading:
+        yield heading.rstrip("\n")
+
+
+_BLANK: Final = re.compile(r"\n(?:[ \t]*\n)+").split
+
+
 class _Serving:
     """One question for the kernels."""
 
@@ -108,7 +128,8 @@ class _Serving:
         if text and self._stands([record_id], kernels.places):
             record = self._found[record_id]
             if isinstance(record, SignedRecord) and note_of(record, EDIT) is not None:
-                yield Line(f"hand:{record_id}", f"{text}\n[{record_id}]", (record_id,))
+                for number, block in enumerate(_blocks(text)):
+                    yield Line(f"hand:{record_id}:{number}", f"{block}\n[{record_id}]", (record_id,))
         yield from self._bullets(kernels, (one for one in kernels.standing() if one.name is name))
 
     def news(self, kernels: Kernels) -> Iterator[Line]:

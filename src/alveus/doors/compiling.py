@@ -30,6 +30,9 @@ EVERY: Final = 30.0
 LONGEST_PAUSE: Final = 600.0
 """Seconds until `digest --watch` tries again what failed again and again."""
 EXCERPT: Final = 100
+"""Characters that `drift` shows of a record."""
+LINES: Final = 20
+"""Lines that `identity check` shows of what was changed in a file."""
 
 canon = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 kernel = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
@@ -137,7 +140,7 @@ def _tell(done: Compilation, folder: Path) -> None:
     output.facts(
         [
             ("kernels", f"{kernels.version}, {output.plural(len(kernels.standing()), 'rule')} in {folder}"),
-            ("changes", ", ".join(counts) or "none: the kernels are what they were"),
+            ("changes", ", ".join(counts) or _NO_CHANGE[done.changed]),
             ("canon", _CANON.get(kernels.canon, kernels.canon)),
             ("digest", str(done.digest)),
         ]
@@ -157,6 +160,9 @@ _CANON: Final = {
     "bootstrapped": "bootstrapped from what is best supported: `alveus canon set FILE` sets one",
     "none": "none: nothing is said often enough to be one",
 }
+
+
+_NO_CHANGE: Final = {True: "no rule changed", False: "none: the kernels are what they were"}
 
 
 def _explained(kernels: Kernels) -> dict[str, Any]:
@@ -209,8 +215,15 @@ def show_kernel(call: typer.Context, name: Name = None, *, version: Version = No
     for number, one in enumerate(wanted):
         if number:
             output.show()
-        output.prose((folder / FILES[one]).read_text("utf-8", "replace").removesuffix("\n"))
+        output.prose(_page(folder / FILES[one]))
     output.talk(f"kernels {found.version}, {_minute(found.at)} UTC; `alveus show ID` shows a record that a line cites")
+
+
+def _page(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace").removesuffix("\n")
+    except FileNotFoundError:
+        raise NotFound(f"{path.name} is gone", hint="`alveus compile` writes it again") from None
 
 
 @kernel.command("diff", cls=Command)
@@ -341,6 +354,10 @@ def check(
 def _tell_identity(found: Identity) -> None:
     for one in found.files:
         output.facts(list(_rows(one)))
+        for line in (one.lines or ())[:LINES]:
+            output.show(f"    {output.one_line(line)}")
+        if len(one.lines or ()) > LINES:
+            output.talk(f"and {len(one.lines or ()) - LINES} more lines: --json has all of them")
     if found.steps:
         output.show()
         for step in found.steps:
@@ -353,7 +370,15 @@ def _rows(one: Standing) -> Iterator[output.Row]:
     if one.recorded is not None:
         yield "recorded", f"{one.recorded[:16]}… in record {one.record_id}, {_minute(one.at or '')} UTC"
     if one.state.value == "changed":
-        yield "in use", f"{(one.sha256 or '')[:16]}…, {one.added} lines added and {one.removed} removed since"
+        yield "in use", f"{(one.sha256 or '')[:16]}…, written {_minute(one.written or '')} UTC: {_changed(one)}"
+
+
+def _changed(one: Standing) -> str:
+    if one.lines is None:
+        return "what it said before is not kept"
+    if not one.lines:
+        return "only line ends, or bytes that are no text"
+    return f"{output.plural(one.added, 'line')} added, {one.removed} removed"
 
 
 _STATES: Final = {
@@ -385,6 +410,8 @@ def drift(
     settings = settings_of(call)
     with settings.open() as memory:
         found = memory.drift(days or (7, 30))
+        named = dict.fromkeys(one for change in found.changes for one in change.records)
+        said = {one: memory.get(one).content for one in named}
     if settings.form is not Form.TEXT:
         output.document(found, settings)
         return
@@ -398,7 +425,7 @@ def drift(
         moved = f"{change.measure} moved from {change.before:.3f} to {change.after:.3f}"
         output.show(f"{day_of(change.at)}, epochs of {change.days} days: {moved}")
         for record_id in change.records:
-            output.show(f"  {record_id}")
+            output.show(f"  {record_id}  {output.one_line(said[record_id])[:EXCERPT]}")
     if not found.epochs:
         output.talk("the agent has not said enough yet")
     elif not found.changes:

@@ -254,7 +254,10 @@ def _key(place: Place, name: str) -> Iterator[Finding]:
 
 def _journal(place: Place, name: str) -> Iterator[Finding]:
     if not place.begun:
-        yield _warn(name, f"agent {place.layout.agent_id!r} has none here", "`alveus init` begins one; check --agent")
+        mend = "`alveus init` begins one; check --agent"
+        if any(place.home.glob("agents/*/stream.jsonl")):
+            mend = "--agent names another: `alveus agents` lists those that are here; `alveus init` begins this one"
+        yield _warn(name, f"agent {place.layout.agent_id!r} has none here", mend)
         return
     with place.settings.open() as memory:
         size, marks = memory.size(), memory.marks()
@@ -420,6 +423,9 @@ def _kernels(place: Place, name: str) -> Iterator[Finding]:
     if not place.begun:
         return
     if not os.path.lexists(place.layout.folder / "kernels"):
+        if (place.layout.folder / "kernels.d").is_dir() and any((place.layout.folder / "kernels.d").iterdir()):
+            yield _bad(name, "they were compiled, and are not in place", "`alveus compile`")
+            return
         yield _ok(name, "none yet; `alveus compile` makes them")
         return
     with place.settings.open() as memory:

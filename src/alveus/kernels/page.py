@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import blake2b
 from typing import Final
 
 from alveus.kernels.compiler import Bullet, KernelName
@@ -48,7 +49,7 @@ class Hand:
 
     def text(self, name: KernelName) -> str:
         """A person's words, without the title that the program gave."""
-        before = self.before.replace(TITLES[name], "", 1)
+        before = self.before.removeprefix("\ufeff").replace("\r\n", "\n").replace(TITLES[name], "", 1)
         return "\n".join(part for part in (before.strip(), self.after.strip()) if part)
 
 
@@ -71,8 +72,8 @@ def write(
     """The file of one kernel: `hand` is what a person wrote in the last one, `explain` why there is no bullet."""
     hand = hand or Hand(before=TITLES[name])
     mine = [bullet for bullet in bullets if bullet.name is name]
-    replaced = _matched(mine, [cited(line) for line in _bullets(f"{hand.before}\n{hand.after}")])
-    kept_out = {line: _matched(mine, [cited(line)]) for line in hand.withheld}
+    replaced = _matched(mine, _bullets(f"{hand.before}\n{hand.after}"))
+    kept_out = {line: _matched([one for one in mine if _is_meant(line, one)], [line]) for line in hand.withheld}
     withheld = {found for matched in kept_out.values() for found in matched}
     lines = {
         bullet.id: line_of(bullet, short) for bullet in mine if bullet.id not in replaced and bullet.id not in withheld
@@ -160,24 +161,58 @@ def read(text: str, written: str | None, name: KernelName) -> Hand:
     if split is None:  # the marks are gone: every line that is not ours is a person's
         known = {line for unit in ours or () for line in unit.split("\n")} | {BEGIN, END}
         lines = text.splitlines(keepends=True)
-        left = "".join(line for line in lines if line.rstrip("\n") not in known)
+        left = "".join(line for line in lines if line.rstrip("\r\n") not in known)
         return Hand(before=(left if left.strip() else TITLES[name]) + ("\n" if left and left[-1] != "\n" else ""))
     before, region, after = split
-    there = _units(region)
+    there = _units(region) if ours is None else _without_strays(_units(region), ours)
     moved = [unit for unit in there if not _is_ours(unit, ours)]
     withheld = [found[1] for unit in there if (found := _WITHHELD(unit))]
-    if ours is not None:
-        edited = [set(cited(unit)) for unit in moved]
-        gone = [unit for unit in ours if unit.startswith("- ") and unit not in there]
-        withheld += [
-            f"[{', '.join(cited(unit))}]" for unit in gone if not any(set(cited(unit)) & ids for ids in edited)
-        ]
+    gone = [unit for unit in ours or () if unit.startswith("- ") and unit not in there]
+    edited = {_nearest(line, {unit: cited(unit) for unit in gone}) for line in moved}
+    withheld += [_withholding(unit, ours or ()) for unit in gone if unit not in edited]
     return Hand(
         before=before,
         after="".join(f"{unit}\n" for unit in moved) + after,
         withheld=tuple(dict.fromkeys(withheld)),
         moved=tuple(moved),
     )
+
+
+def _without_strays(units: Sequence[str], ours: Sequence[str]) -> list[str]:
+    """A bullet was deleted and the note below it was left: then that is no line of the bullet above, nor of its own."""
+    notes = {line for unit in ours for line in unit.split("\n")[1:]}
+    kept: list[str] = []
+    for unit in units:
+        whole = next((one for one in ours if unit.startswith(f"{one}\n")), None)
+        rest = unit if whole is None else unit.removeprefix(f"{whole}\n")
+        stray = all(line in notes for line in rest.split("\n"))
+        if not stray:
+            kept.append(unit)
+        elif whole is not None:
+            kept.append(whole)
+    return kept
+
+
+def _withholding(unit: str, ours: Sequence[str]) -> str:
+    """What keeps a bullet out: its records; where another one has the same, also four digits of its words' hash."""
+    ids = cited(unit)
+    mark = f" {_mark(_said(unit))}" if sum(cited(one) == ids for one in ours) > 1 else ""
+    return f"[{', '.join(ids)}]{mark}"
+
+
+def _is_meant(withheld: str, bullet: Bullet) -> bool:
+    """Whether it may be this bullet that was deleted: no other, which has some of its records, goes in its place."""
+    mark, ids = _MARKED(withheld), cited(withheld)
+    return 2 * _overlap(ids, bullet.sources) > len(ids) and (mark is None or mark[1] == _mark(one_line(bullet.text)))
+
+
+def _said(unit: str) -> str:
+    """The words of a bullet's line."""
+    return _GROUP.split(unit.removeprefix("- "))[0].strip()
+
+
+def _mark(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=2).hexdigest()
 
 
 def cited(line: str) -> tuple[str, ...]:
@@ -209,7 +244,7 @@ def region_of(text: str) -> str:
 def _units(region: str) -> list[str]:
     """The lines of a region that are not blank, each with the indented ones below it."""
     units: list[str] = []
-    for line in region.split("\n"):
+    for line in region.replace("\r\n", "\n").split("\n"):
         if units and line.startswith("  ") and line.strip():
             units[-1] += f"\n{line}"
         elif line.strip():
@@ -221,24 +256,41 @@ def _bullets(text: str) -> list[str]:
     return [line for line in text.split("\n") if _BULLET(line)]
 
 
-def _matched(bullets: Sequence[Bullet], lines: Iterable[Sequence[str]]) -> set[str]:
-    """For each line's citations the id of the bullet that rests on most of them, and on fewest others."""
-    found: set[str] = set()
-    for ids in lines:
-        best = max(bullets, key=lambda one: (_overlap(one, ids), -len(one.sources), one.id), default=None)
-        if best is not None and _overlap(best, ids):
-            found.add(best.id)
-    return found
+def _matched(bullets: Sequence[Bullet], lines: Iterable[str]) -> set[str]:
+    """For each line the id of the bullet that it stands for."""
+    resting = {one.id: one.sources for one in bullets}
+    words = {one.id: one_line(one.text) for one in bullets}
+    return {found for line in lines if (found := _nearest(line, resting, words)) is not None}
 
 
-def _overlap(bullet: Bullet, ids: Sequence[str]) -> int:
-    return sum(any(source.startswith(one) for source in bullet.sources) for one in ids)
+def _nearest(line: str, resting: Mapping[str, Sequence[str]], words: Mapping[str, str] | None = None) -> str | None:
+    """Of what rests on records the one that rests on most of those that `line` cites.
+
+    Of several it is the one whose words are most in the line, then the one that rests on fewest others. Without `words`
+    a name is a line itself.
+    """
+    ids = cited(line)
+    said = set(_WORDS(_GROUP.sub(" ", _HISTORY.sub(" ", line)).casefold()))
+
+    def rank(name: str) -> tuple[int, int, int, str]:
+        text = words[name] if words is not None else _said(name)
+        shared = said & set(_WORDS(text.casefold()))
+        return _overlap(ids, resting[name]), len(shared), -len(resting[name]), name
+
+    best = max(map(rank, resting), default=None)
+    return best[-1] if best is not None and best[0] else None
+
+
+def _overlap(ids: Iterable[str], sources: Sequence[str]) -> int:
+    """How many of these ids, whole or short, are among the sources."""
+    return sum(any(one.startswith(two) or two.startswith(one) for one in sources) for two in ids)
 
 
 _DAY: Final = r"\d{4}-\d\d-\d\d"
 _HEX: Final = rf"[0-9a-f]{{{SHORTEST},32}}"
 _ID: Final = re.compile(rf"\b{_HEX}\b")
 _GROUP: Final = re.compile(rf"\[({_HEX}(?:, {_HEX})*(?:, \+\d+)?)\]")
+_WORDS: Final = re.compile(r"\w+").findall
 _HISTORY: Final = re.compile(r"\(supersedes\b[^)]*\)")
 _BULLET: Final = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+\S").match
 _GENERATED: Final = re.compile(
@@ -246,6 +298,7 @@ _GENERATED: Final = re.compile(
     rf"(?:\n  \(supersedes \[{_HEX}(?:, {_HEX})*\], {_DAY}\))?"
 ).fullmatch
 _WITHHELD: Final = re.compile(r"<!-- withheld: (.*) -->").fullmatch
+_MARKED: Final = re.compile(r"\] ([0-9a-f]{4})$").search
 _EMPTY: Final = re.compile(r"\*Empty: .*\*").fullmatch
 _BEGINS: Final = re.compile(rf"^{re.escape(BEGIN)}[ \t]*\r?\n", re.MULTILINE).finditer
 _ENDS: Final = re.compile(rf"^{re.escape(END)}[ \t]*(?:\r?\n|\Z)", re.MULTILINE).finditer
