@@ -7,6 +7,7 @@ format has them. Tests damage these files, and the benchmark makes them large.
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import sqlite3
 import struct
@@ -523,6 +524,41 @@ def cursor_database(path: Path) -> Path:
     ]
     rows: list[tuple[Any, ...]] = [(f"bubbleId:conv:b{n}", json.dumps(one)) for n, one in enumerate(bubbles)]
     return database(path, {"cursorDiskKV": ("key, value", [*rows, ("composerData:conv", "{}")])})
+
+
+def cursor_store(path: Path) -> Path:
+    """A session of Cursor's agent in `store.db`: its name in hexadecimal, messages by their hashes, and their tree."""
+    messages = [
+        {"role": "system", "content": "You are an agent"},
+        {"role": "user", "content": "<user_info>\nOS: Linux\n</user_info>"},
+        {"role": "user", "content": [{"type": "text", "text": "<user_query>\nquestion\n</user_query>"}]},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "reasoning", "text": "thought"},
+                {"type": "redacted-reasoning", "data": "eA=="},
+                {"type": "text", "text": "answer"},
+                {"type": "tool-call", "toolCallId": "t", "toolName": "Shell", "args": {"command": "ls"}},
+            ],
+        },
+        {
+            "role": "tool",
+            "content": [{"type": "tool-result", "toolCallId": "t", "toolName": "Shell", "result": "a.txt"}],
+        },
+    ]
+    blobs = [json.dumps(one).encode() for one in messages]
+    names = [hashlib.sha256(one).digest() for one in blobs]
+    blobs.append(b"".join(b"\n\x20" + name for name in names))
+    names.append(hashlib.sha256(blobs[-1]).digest())
+    meta = {"agentId": SESSION, "latestRootBlobId": names[-1].hex(), "name": "New Agent", "createdAt": 1781256145540}
+    tables = {
+        "blobs": (
+            "id TEXT PRIMARY KEY, data BLOB",
+            [(name.hex(), blob) for name, blob in zip(names, blobs, strict=True)],
+        ),
+        "meta": ("key TEXT PRIMARY KEY, value TEXT", [("0", json.dumps(meta).encode().hex())]),
+    }
+    return database(path, tables)
 
 
 def packed(value: Any) -> bytes:

@@ -62,8 +62,8 @@ def test_a_writer_killed_again_and_again_on_one_journal(tmp_path, extra):
         assert not [line for line in said if line.startswith("ack ") and line[4:] not in contents]
 
 
-def fork_and_kill(home, name, dice):
-    """As `kill_one`, by a fork of this process, which starts at once."""
+def fork_and_kill(home, name, dice, *, at_work):
+    """As `kill_one`, by a fork of this process, which starts at once; killed once it is at work, or at any moment."""
     with contextlib.suppress(AlveusError):
         Hippocampus.open(home=home, agent_id="river").close()
     read, write = os.pipe()
@@ -79,29 +79,31 @@ def fork_and_kill(home, name, dice):
         finally:
             os._exit(0)
     os.close(write)
-    time.sleep(0.01 + dice.random() * 0.06)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
     with os.fdopen(read) as pipe:
-        text = pipe.read()
-    return text.split("\n")[:-1]
+        said = pipe.readline() if at_work else ""
+        time.sleep(0.01 + dice.random() * 0.06)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        said += pipe.read()
+    return said.split("\n")[:-1]
 
 
 def kill_many(home, count, seed):
     """Kill `count` writers in a row on one journal, checking after each; returns the acknowledged records."""
     dice, acknowledged = random.Random(seed), 0
     for number in range(count):
-        acknowledged += check(home / str(number // 20), fork_and_kill(home / str(number // 20), str(number), dice))
+        here = home / str(number // 20)
+        acknowledged += check(here, fork_and_kill(here, str(number), dice, at_work=number % 2 == 0))
     return acknowledged
 
 
 def test_thirty_killed_writers_lose_nothing_acknowledged(tmp_path):
     """Thirty writers killed at random moments: every record whose durability was promised is in the journal."""
-    assert kill_many(tmp_path, 30, 1) > 100
+    assert kill_many(tmp_path, 30, 1) >= 15
 
 
 @pytest.mark.prove
 @pytest.mark.parametrize("seed", range(20))
 def test_a_thousand_killed_writers_lose_nothing_acknowledged(tmp_path, seed):
     """The same with fifty more for each seed."""
-    assert kill_many(tmp_path, 50, 100 + seed) > 100
+    assert kill_many(tmp_path, 50, 100 + seed) >= 25

@@ -13,6 +13,11 @@ import pytest
 import alveus as package
 from alveus.doors import importing
 
+try:
+    from compression import zstd
+except ImportError:
+    from backports import zstd
+
 SECRET = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 
 
@@ -145,7 +150,17 @@ def test_a_folder(begun, file, tmp_path):
     ended = begun("import", str(tmp_path))
     assert ended.status == 0
     assert "2 files of openai-chat" in ended.out
-    assert "notes.md is in no format that is known here" in ended.out
+    assert "in no format that is known here: " in ended.out
+    assert "notes.md" in ended.out
+
+
+def test_a_file_that_could_not_be_read_to_its_end_is_a_failure(begun, file, tmp_path):
+    """A session that came in part makes the status 7, so that nobody deletes it; the others of its folder are there."""
+    file(chat(message(1)), "whole.jsonl")
+    file(zstd.compress(chat(message(2))) + zstd.compress(chat(message(3)))[:8], "cut.jsonl.zst")
+    ended = begun("import", str(tmp_path))
+    assert ended.status == 7
+    assert "cut.jsonl.zst: the compressed bytes end too early; what came before is imported" in ended.out
 
 
 def test_a_dry_run_counts_what_the_import_then_does(begun, file):

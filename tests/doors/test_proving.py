@@ -1,5 +1,6 @@
 """verify, anchor, export: verdicts for people and programs, and what leaves the machine."""
 
+import json
 import re
 import stat
 from datetime import UTC, datetime, timedelta
@@ -277,6 +278,18 @@ def test_markdown_keeps_contents_apart(begun):
     out = begun("export", "--format", "markdown").out
     assert "> # not a heading\n>\n> and more\n" in out
     assert len(re.findall(r"^#+ ", out, re.MULTILINE)) == 2
+
+
+def test_markdown_is_by_session_and_by_the_day_it_happened(begun, tmp_path):
+    """What was imported today stands under the day when it was said, with its session, its tool and its branch."""
+    said = {"role": "user", "id": "m1", "session": "s `x`", "time": "2026-03-01T10:20:30+03:00", "content": "hello"}
+    called = {"role": "tool", "id": "m2", "session": "s `x`", "name": "ls", "content": "a.txt"}
+    (tmp_path / "chat.jsonl").write_text(f"{json.dumps(said)}\n{json.dumps(called)}\n")
+    begun("import", str(tmp_path / "chat.jsonl"))
+    out = begun("export", "--format", "markdown").out
+    assert "## 2026-03-01, session `s 'x'`\n\n### 10:20:30 observation by user\n\n> hello\n\n" in out
+    assert "at 2026-03-01T10:20:30+03:00, recorded 20" in out
+    assert "tool `ls`, " in out
 
 
 def test_a_stream_is_not_called_a_document(filled, tmp_path):

@@ -70,6 +70,10 @@ def test_each_block_is_an_item_that_ends_in_the_records_id(claude):
             ("system", "/review the parser"),
         ),
         ("<local-command-stdout>done</local-command-stdout>", ("tool", "done")),
+        (
+            "<local-command-stdout>Compacted (ctrl+o to see full summary)</local-command-stdout>",
+            "harness text: note of a compaction",
+        ),
         ("<bash-input>ls -l</bash-input>", ("system", "ls -l")),
         (
             "<task-notification>job 3 ended</task-notification>",
@@ -123,6 +127,23 @@ def test_compaction_is_state_with_its_numbers(claude):
     assert boundary.draft.metadata["compaction"] == numbers
     assert (summary.draft.kind, summary.draft.src) == ("state", "agent")
     assert summary.draft.metadata["compaction"] == numbers
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "If you need specific details from before compaction (like exact code), read /t.jsonl\nContinue",
+        "Please continue the conversation from where we left it off without asking the user any further questions.",
+        "Continue the conversation from where it left off without asking the user any further questions.\nResume.",
+        "<system-reminder>\n<tools-used>Bash</tools-used>\n</system-reminder>",
+    ],
+)
+def test_what_the_program_tells_the_model_is_no_part_of_a_summary(behind, claude):
+    """It would be injected into other sessions, which have nothing to continue."""
+    told = only(
+        claude(user(f"The story so far.\nWe continue the conversation later.\n\n{behind}", isCompactSummary=True))
+    )
+    assert told.draft.content == "The story so far.\nWe continue the conversation later."
 
 
 def test_thinking_is_kept_where_there_is_any(claude):

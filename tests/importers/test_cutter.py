@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alveus.importers.cutter import Opening, Piece, cut
+from alveus.importers.cutter import Closing, Opening, Piece, cut
 from alveus.importers.source import Span
 
 KEYS = frozenset({"messages"})
@@ -77,9 +77,10 @@ def test_damage_ends_where_it_can_be_seen_to_end(data, expected):
         assert texts(data, step) == expected
 
 
-def test_header_is_what_stands_before_the_list():
-    """The members before the list come with its opening."""
-    opening, piece = pieces(b'{"id": "x", "messages": [1], "after": 2}', 3)
+def test_what_stands_around_the_list_comes_with_it():
+    """The members before the list come with its opening, those behind it with its closing."""
+    opening, piece, closing = pieces(b'{"id": "x", "messages": [1], "after": 2}', 3)
+    assert closing == Closing(rest=b', "after": 2}')
     assert isinstance(opening, Opening)
     assert opening.header == b'{"id": "x", "messages": '
     assert piece.data == b"1"

@@ -68,7 +68,7 @@ def test_compressed_file_cut_anywhere_keeps_what_came_before(write, hippocampus)
         try:
             report = run(hippocampus, write(frames[:end], name="r.jsonl.zst"), format="codex")
         except InputError as error:
-            assert "nothing in" in error.message
+            assert "nothing that can be read" in error.message
             continue
         assert report.rejected_count <= 1
         assert report.revised == 0
@@ -107,7 +107,7 @@ def test_archive_cut_anywhere_keeps_what_came_before(write, hippocampus):
         try:
             report = run(hippocampus, write(whole[:end], name="export.zip"))
         except InputError as error:
-            assert error.code == "binary_file"
+            assert error.code == "damaged_file"
             continue
         stored += report.stored
         assert report.unread
@@ -199,6 +199,7 @@ DATABASES = {
     "openclaw_database": ("openclaw", 2),
     "mem0_database": ("mem0", 3),
     "cursor_database": ("cursor", 4),
+    "cursor_store": ("cursor", 7),
     "langgraph_database": ("langgraph", 2),
 }
 
@@ -212,6 +213,24 @@ def test_database_is_known_and_imported_once(maker, expected, tmp_path, hippocam
     again = run(hippocampus, path)
     assert (again.stored, again.revised) == (0, 0)
     assert [one.name for one in tmp_path.glob("base.db*")] == ["base.db"]
+
+
+def test_store_of_a_cursor_agent_says_who_spoke(tmp_path, hippocampus):
+    """The user's words are the user's alone, what the program put beside them is its own, and the tree is none."""
+    run(hippocampus, transcripts.cursor_store(tmp_path / "store.db"))
+    assert [(one.src.value, one.content, one.session) for one in hippocampus.drafts] == [
+        (src, content, transcripts.SESSION)
+        for src, content in [
+            ("system", "You are an agent"),
+            ("system", "<user_info>\nOS: Linux\n</user_info>"),
+            ("user", "question"),
+            ("agent", "thought"),
+            ("agent", "answer"),
+            ("agent", 'Shell {"command": "ls"}'),
+            ("tool", "a.txt"),
+        ]
+    ]
+    assert hippocampus.drafts[-1].metadata["tool"] == "Shell"
 
 
 def test_folder_of_small_files_is_one_conversation(tmp_path, hippocampus):

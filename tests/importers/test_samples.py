@@ -27,7 +27,7 @@ COUNTS = {
     "claude-code/claude-code-log_representative_messages.jsonl": ("claude-code", (12, 12, 0, 0, 0, 0)),
     "claude-code/claude-code-log_session_b.jsonl": ("claude-code", (3, 3, 0, 0, 0, 0)),
     "claude-code/claude-code-log_todowrite_examples.jsonl": ("claude-code", (12, 12, 0, 0, 0, 0)),
-    "claude-code/generated_cc-2.1.332_hooks_resume_compact_trimmed.jsonl": ("claude-code", (84, 10, 0, 0, 74, 0)),
+    "claude-code/generated_cc-2.1.332_hooks_resume_compact_trimmed.jsonl": ("claude-code", (84, 9, 0, 0, 75, 0)),
     "claude-code/polylogue_minimal.jsonl": ("claude-code", (2, 2, 0, 0, 0, 0)),
     "claude-code/simonw_sample_session.json": ("claude-code", (39, 39, 0, 0, 0, 0)),
     "claude-code/simonw_sample_session.jsonl": ("claude-code", (9, 9, 0, 0, 0, 0)),

@@ -163,3 +163,17 @@ def test_no_text_is_slow(unit):
         spent.append(time.process_time() - start)
     # Four times the text: a quadratic search would take sixteen times as long.
     assert spent[1] < 9 * spent[0] + 0.1
+
+
+@pytest.mark.parametrize("value", [{"token": {1, 2}}, {(1, 2): "x"}, {"deep": [{"a": float("nan")}]}, {"s": "\ud800"}])
+def test_what_is_no_json_is_left_to_the_journal(value):
+    """Masking refuses nothing: what the journal does not take comes back as it was."""
+    masked, counts = mask_json(value)
+    assert (repr(masked), counts) == (repr(value), {})
+
+
+def test_a_secret_is_found_at_any_depth_among_what_is_none():
+    """The one look at the whole says no more than where to look."""
+    masked, counts = mask_json({"cwd": "/home/a", "list": [{"name": "x", "inner": {"password": "hunter2-hunter2"}}]})
+    assert masked["list"][0]["inner"]["password"] == "[secret:password]"
+    assert (masked["cwd"], sum(counts.values())) == ("/home/a", 1)

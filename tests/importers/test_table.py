@@ -59,22 +59,22 @@ def test_another_format_is_not_taken_for_one_of_these(data, write):
 
 
 @pytest.mark.parametrize(
-    "data",
+    ("data", "code"),
     [
-        b"\x89PNG\r\n\x1a\n\0\0",
-        gzip.compress(CLAUDE),
-        b"PK\x03\x04zip",
-        b"SQLite format 3\0",
-        CLAUDE.decode().encode("utf-16"),
-        bytes(100),
+        (b"\x89PNG\r\n\x1a\n\0\0", "binary_file"),
+        (bytes(100), "binary_file"),
+        (gzip.compress(CLAUDE), "other_form"),
+        (CLAUDE.decode().encode("utf-16"), "other_form"),
+        (b"PK\x03\x04zip", "damaged_file"),
+        (b"SQLite format 3\0", "damaged_file"),
     ],
 )
 @pytest.mark.parametrize("format_", [None, "claude-code"])
-def test_binary_file_is_refused_in_one_sentence(data, format_, write, hippocampus):
+def test_binary_file_is_refused_in_one_sentence(data, code, format_, write, hippocampus):
     """A binary file is refused whether or not a format was named, and nothing is recorded."""
     with pytest.raises(InputError) as refused:
         run(hippocampus, write(data), format=format_)
-    assert refused.value.code == "binary_file"
+    assert refused.value.code == code
     assert "\n" not in refused.value.message
     assert not hippocampus.drafts
 

@@ -19,6 +19,7 @@ from alveus.errors import InputError
 from alveus.journal.record import SignedRecord
 
 STDOUT: Final = Path("-")
+NAME_CELLS: Final = 80
 
 
 class Format(StrEnum):
@@ -133,20 +134,35 @@ def _stream(pieces: Iterable[bytes]) -> None:
 
 
 def _markdown(records: Iterable[SignedRecord], _: str) -> Iterator[bytes]:
-    """Headings by day; contents quoted, so that a heading inside one stays inside."""
-    for day, group in groupby(records, key=lambda record: record.timestamp[:10]):
-        heading = f"## {day}\n\n"
+    """Headings by session, and by the day it happened; contents quoted, so that a heading inside one stays inside."""
+    for (session, day), group in groupby(records, key=lambda record: (_session_of(record), _when(record)[:10])):
+        heading = f"## {day}" + (f", session {_named(session)}" if session else "") + "\n\n"
         for record in group:
             yield (heading + _entry(record)).encode("utf-8", "backslashreplace")
             heading = ""
 
 
+def _when(record: SignedRecord) -> str:
+    """When it happened; where nothing says so, when it was recorded."""
+    return (record.hc.event_time if record.hc else None) or record.timestamp
+
+
 def _entry(record: SignedRecord) -> str:
-    source = record.hc.src if record.hc else "unknown"
-    when = f", happened {record.hc.event_time}" if record.hc and record.hc.event_time else ""
+    source, part = (record.hc.src.value, record.hc.part) if record.hc else ("unknown", None)
+    when = _when(record)
     quoted = "\n".join(f"> {line}".rstrip() for line in record.content.split("\n"))
-    heading = f"### {record.timestamp[11:19]} {record.kind} by {source}"
-    return f"{heading}\n\n{quoted}\n\n{record.novelty}{when}, `{record.record_id}`\n\n"
+    heading = f"### {when[11:19]} {record.kind} by {source}" + (f", part {part[0]} of {part[1]}" if part else "")
+    tool = record.metadata.get("tool")
+    told = [f"tool {_named(tool)}"] if isinstance(tool, str) and tool else []
+    told += ["on a branch that was left"] if record.metadata.get("inactive") is True else []
+    told += [record.novelty.replace("_", " "), f"`{record.record_id}`"]
+    told += [f"at {when}", f"recorded {record.timestamp}"] if when != record.timestamp else [f"recorded {when}"]
+    return f"{heading}\n\n{quoted}\n\n{', '.join(told)}\n\n"
+
+
+def _named(name: str) -> str:
+    """A name from outside as code, on one line, so that nothing in it is markup."""
+    return f"`{' '.join(name.replace('`', chr(39)).split())[:NAME_CELLS]}`"
 
 
 def _lines(records: Iterable[SignedRecord], _: str) -> Iterator[bytes]:

@@ -171,7 +171,7 @@ def _tell_look(report: ImportReport, settings: Settings) -> None:
     if settings.form is Form.LINES:
         output.document({"error": None, "path": None, **output.plain(report)}, settings)
     else:
-        output.facts([*_remarks(None, report, dry_run=False), ("sum", balance(report))])
+        output.facts([*_remarks(report, dry_run=False), ("sum", balance(report))])
     sys.stdout.flush()
 
 
@@ -212,7 +212,7 @@ def _status(done: list[Imported]) -> int:
     for one in done:
         if one.error is not None:
             return status_of(one.error)
-    unread = any(one.report is not None and one.report.rejected_count for one in done)
+    unread = any(one.report is not None and (one.report.rejected_count or one.report.troubled_count) for one in done)
     return Exit.UNREAD if unread else Exit.OK
 
 
@@ -259,7 +259,7 @@ def _account(one: Imported, *, dry_run: bool) -> None:
         return
     output.show(output.printable(f"{one.path}: {_formats(one.report)}"), "bold")
     name = "dry run" if dry_run else "sum"
-    output.facts([*_remarks(one.path, one.report, dry_run=dry_run), (name, balance(one.report))])
+    output.facts([*_remarks(one.report, dry_run=dry_run), (name, balance(one.report))])
     if one.report.unknown:
         output.facts([("unknown", f"{count:,} × {path}") for path, count in one.report.unknown.items()])
 
@@ -270,14 +270,17 @@ def _formats(report: ImportReport) -> str:
     return ", ".join(f"{output.plural(count, 'file')} of {name}" for name, count in report.formats.items()) or "nothing"
 
 
-def _remarks(where: Path | None, report: ImportReport, *, dry_run: bool) -> Iterator[output.Row]:
+def _remarks(report: ImportReport, *, dry_run: bool) -> Iterator[output.Row]:
     yield from (("note", note) for note in report.notes)
     if report.masked:
         yield "masked", f"{_counted(report.masked)}, before signing"
-    for file, reason in report.unread[:SHOWN]:
-        told = reason.replace(f"{where}{os.sep}", "")
-        yield "not read", told if file in told else f"{file}: {told}"
-    yield from _rest("not read", report.unread_count)
+    troubled = min(report.troubled_count, len(report.unread))
+    for file, reason in report.unread[:troubled][:SHOWN]:
+        yield "not read", f"{file}: {reason}"
+    yield from _rest("not read", report.troubled_count)
+    if foreign := [file for file, _ in report.unread[troubled:]]:
+        names = ", ".join(foreign[:SHOWN]) + ("" if report.foreign_count <= SHOWN else ", …")
+        yield "left", f"{output.plural(report.foreign_count, 'file')} in no format that is known here: {names}"
     for bad in report.rejected[:SHOWN]:
         yield "bad line", f"{bad.file}, line {bad.line}: {bad.reason}"
     yield from _rest("bad line", report.rejected_count)

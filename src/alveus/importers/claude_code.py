@@ -1,8 +1,9 @@
 """Claude Code's session files: `~/.claude/projects/<folder>/<session>.jsonl` and the sub-agents' beside them.
 
 One record of the file becomes one item for each block in it, in the file's order: after a compaction older times follow
-newer ones, and the order is the truth. The origin is `claude-code:<sessionId>:<uuid>`; the second and later blocks have
-their place before the uuid. A record that a fork copied keeps the origin of the record it was copied from.
+newer ones, and the order is the truth. The origin is `claude-code:uuid:<uuid>`, because a session that is resumed or
+forked begins with copies of another's records, which are no new items; the second and later blocks have their place
+before the uuid. A record whose id is none has its session, or the one it was copied from, in the place of `uuid`.
 
 What a record means stands in the tables. Copies of requests, echoes of hooks and bookkeeping are skipped, each under
 its reason (`claude_types`); a type that no table knows is skipped as `unknown type: …`, so that a new version shows
@@ -20,10 +21,10 @@ from typing import Final
 from alveus.importers.base import Event, Format, Item, Rejected, Skipped, Source, Span
 from alveus.importers.branches import Node, abandoned_in
 from alveus.importers.calls import SPAWNING, Call, Calls, call
-from alveus.importers.claude_types import SKIPPED, SKIPPED_ATTACHMENTS, SKIPPED_SYSTEM
+from alveus.importers.claude_types import SKIPPED, SKIPPED_ATTACHMENTS, SKIPPED_SYSTEM, container_of
 from alveus.importers.entries import Broken, Layout
 from alveus.importers.facts import Facts, facts_at, ident, json_text, list_at, text_at
-from alveus.importers.harness import said
+from alveus.importers.harness import said, summary
 from alveus.importers.mould import Mould, Piece
 from alveus.importers.reading import first, walk
 from alveus.importers.render import PICTURES, render
@@ -151,11 +152,12 @@ class _Reader:
     def _record(self, raw: Facts, at: Span) -> _Record:
         session = ident(raw.get("sessionId")) or ident(raw.get("session_id"))
         fork = facts_at(raw, "forkedFrom")
+        uuid = ident(fork.get("messageUuid")) or ident(raw.get("uuid")) or f"record-{self._count}"
         model = text_at(raw, "message", "model")
         mould = Mould(
             format=NAME,
-            container=ident(fork.get("sessionId")) or session or self._own_container(raw),
-            id=ident(fork.get("messageUuid")) or ident(raw.get("uuid")) or f"record-{self._count}",
+            container=container_of(uuid, ident(fork.get("sessionId")) or session or self._own_container(raw)),
+            id=uuid,
             session=session,
             time=raw.get("timestamp"),
             facts={
@@ -232,7 +234,8 @@ class _Reader:
         return piece
 
     def _summed_up(self, text: str) -> Piece:
-        return Piece(kind=Kind.STATE, src=Src.AGENT, content=text, facts={"compaction": self._compaction or True})
+        facts = {"compaction": self._compaction or True}
+        return Piece(kind=Kind.STATE, src=Src.AGENT, content=summary(text), facts=facts)
 
     # ── the tools' side ──
 

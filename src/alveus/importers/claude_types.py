@@ -1,9 +1,12 @@
-"""Claude Code's types that hold nothing to remember, each with the reason it is skipped under."""
+"""Claude Code's types that hold nothing to remember, each with its reason; and what a record is named by."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
 _BOOKKEEPING: Final = (
     "agent-name ai-title atis-latch attribution-snapshot bridge-session content-replacement cost-state custom-title"
@@ -44,3 +47,11 @@ SKIPPED_ATTACHMENTS: Final[Mapping[str, str]] = {
 
 SKIPPED_SYSTEM: Final[Mapping[str, str]] = dict.fromkeys(_NOTES.split(), "bookkeeping")
 """Subtypes of system records."""
+
+
+def container_of(ident: str, session: str) -> str:
+    """What a record's id is unique in: nothing less than everything, for a UUID; else its session.
+
+    A session that is resumed begins with a copy of the one before it, under its own name and with the same UUIDs.
+    """
+    return "uuid" if _UUID.fullmatch(ident) else session

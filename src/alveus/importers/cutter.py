@@ -38,6 +38,13 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Closing:
+    """The object around the list ends. `rest` is its text behind the list: `, "id": "x"}`; nothing over the limit."""
+
+    rest: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
     """One element. `data` is None when it is over the limit; `torn` when the stream ended inside it, or before it."""
 
@@ -46,8 +53,8 @@ class Piece:
     torn: bool = False
 
 
-def cut(chunks: Iterable[bytes], *, at: Span, keys: frozenset[str], limit: int) -> Iterator[Opening | Piece]:
-    """The openings and elements of the stream that begins at `at`, with at most `limit` bytes of one in memory."""
+def cut(chunks: Iterable[bytes], *, at: Span, keys: frozenset[str], limit: int) -> Iterator[Opening | Piece | Closing]:
+    """What a stream that begins at `at` is made of, with at most `limit` bytes of one element in memory."""
     machine = _Machine(at, keys, limit)
     for chunk in chunks:
         yield from machine.feed(chunk)
@@ -104,7 +111,7 @@ class _Machine:
         self._in_string = self._escaped = False
         self._piece = _Buffer(at.start, at.line, limit)
 
-    def feed(self, chunk: bytes) -> Iterator[Opening | Piece]:
+    def feed(self, chunk: bytes) -> Iterator[Opening | Piece | Closing]:
         mark = 0
         position = self._through_string(chunk, 0) if self._in_string else 0
         while position < len(chunk):
@@ -171,7 +178,7 @@ class _Machine:
         self._depth = 0
         return _Cut.BEFORE
 
-    def _finish(self, turn: _Cut) -> Iterator[Opening | Piece]:
+    def _finish(self, turn: _Cut) -> Iterator[Opening | Piece | Closing]:
         piece, rest = self._piece, self._leftover
         self._piece = piece.next(dropped=turn is not _Cut.AFTER)
         if turn is _Cut.OPENS and self._depth == 2:
@@ -179,6 +186,7 @@ class _Machine:
             yield Opening(header=piece.data() or b"")
         elif turn is _Cut.AFTER and rest:
             self._leftover = False
+            yield Closing(rest=piece.data() or b"")
         elif piece.size:
             yield Piece(at=Span(line=piece.line, start=piece.start, size=piece.size), data=piece.data())
         if turn is _Cut.OPENS and self._depth == 1:

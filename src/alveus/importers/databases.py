@@ -28,6 +28,7 @@ LAYOUTS: Final[Mapping[str, tuple[str, ...]]] = {
     "hermes": ("sessions", "messages"),
     "mem0": ("history",),
     "cursor": ("cursorDiskKV",),
+    "cursor-agent": ("meta", "blobs"),
 }
 """The tables that each program's conversations lie in, in the order in which they make sense."""
 

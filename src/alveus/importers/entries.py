@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
-from alveus.importers.cutter import Opening, Piece, cut
+from alveus.importers.cutter import Closing, Opening, Piece, cut
 from alveus.importers.facts import Facts
-from alveus.importers.source import BOM, WAITING, Line, Source, Span
+from alveus.importers.source import BOM, WAITING, WIDE, Line, Source, Span
 
 _PEEK: Final = 32
 _NO_END: Final = "cut short: the end is missing"
@@ -27,6 +27,7 @@ _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},]', re.DOTALL)
 _NAME = re.compile(r'"((?:[^"\\]|\\.)*+)"\s*:', re.DOTALL)
 _NO_NAME = ("", "")
+_LEAD: Final = BOM + b" \t\r\n"
 _HALF_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*+)\\(?:u[0-9a-fA-F]{0,3})?\Z")
 
 
@@ -40,7 +41,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """The values up to the next opening belong to one list; `header` has the members written before it."""
+    """The values up to the next opening belong to one list; `header` has the members written before or behind it."""
 
     header: Facts
     at: Span
@@ -176,9 +177,12 @@ def _opened(one: Value, layout: Layout) -> Iterator[Entry]:
 
 
 def _cut(source: Source, at: Span, chunks: Iterator[bytes], layout: Layout) -> Iterator[Entry]:
+    behind = iter(_behind(source, at, layout))
     for piece in cut(chunks, at=at, keys=layout.lists, limit=source.max_line):
         if isinstance(piece, Opening):
-            yield Opened(header=_header(piece.header), at=at)
+            yield Opened(header={**_header(piece.header), **next(behind, {})}, at=at)
+        elif isinstance(piece, Closing):
+            continue
         elif piece.data is None:
             yield Broken(reason=f"longer than {source.max_line:,} bytes", at=piece.at)
         elif not piece.data:
@@ -188,6 +192,23 @@ def _cut(source: Source, at: Span, chunks: Iterator[bytes], layout: Layout) -> I
             yield from found
             if piece.torn and not (found and isinstance(found[-1], Broken)):
                 yield Broken(reason=_NO_END, at=replace(piece.at, start=piece.at.start + piece.at.size, size=0))
+
+
+def _behind(source: Source, at: Span, layout: Layout) -> list[Facts]:
+    """What each object says behind its list, found by going through it once before.
+
+    A conversation may be named there, and a file that grows from one that is held into one that is streamed must not
+    change its name: everything in it would be stored again.
+    """
+    found: list[Facts] = []
+    if not layout.lists or next(source.chunks(replace(at, size=min(at.size, 64))), b"").lstrip(_LEAD)[:1] != b"{":
+        return found
+    for piece in cut(source.chunks(at), at=at, keys=layout.lists, limit=WIDE):
+        if isinstance(piece, Opening):
+            found.append({})
+        elif isinstance(piece, Closing) and found:
+            found[-1] = _object(b"{" + piece.rest.lstrip(b" \t\r\n,"))
+    return found
 
 
 def salvaged(text: str, inner: frozenset[str]) -> Any:
@@ -219,7 +240,12 @@ def _closers(stack: list[tuple[str, bool]]) -> str:
 
 def _header(opened: bytes) -> Facts:
     """The members before the list: with the list closed at once, they are an object of their own."""
-    for one in decode(opened + b"[]}", _NOWHERE) if opened else ():
+    return _object(opened + b"[]}") if opened else {}
+
+
+def _object(data: bytes) -> Facts:
+    """The object that these bytes are; an empty one when they are none."""
+    for one in decode(data, _NOWHERE):
         if isinstance(one, Value) and isinstance(one.value, dict):
             return one.value
     return {}

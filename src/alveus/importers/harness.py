@@ -28,6 +28,7 @@ class _Row:
 _ROWS: Final = (
     _Row(begins="<command-name>", what="command"),
     _Row(begins="<command-message>", what="command"),
+    _Row(begins="<local-command-stdout>Compacted ", what="note of a compaction", skip=True),
     _Row(begins="<local-command-stdout>", what="command output", src=Source.TOOL, bare=True),
     _Row(begins="<local-command-stderr>", what="command output", src=Source.TOOL, bare=True),
     _Row(begins="<bash-input>", what="command", bare=True),
@@ -50,6 +51,11 @@ _ROWS: Final = (
     _Row(begins="<user-prompt-submit-hook>", what="hook", skip=True),
 )
 
+_ABOUT_SUMMARY: Final = re.compile(
+    r"\n+(?:If you need specific details from before compaction \(|"
+    r"(?:Please )?[Cc]ontinue the conversation from where (?:it|we) left (?:it )?off without asking the user)"
+)
+"""Where what a program tells the model about a summary begins, behind the summary."""
 _OPENING: Final = "<system-reminder>"
 _CLOSING: Final = "</system-reminder>"
 _TAG = re.compile(r"</?[a-z-]{1,40}>")
@@ -67,6 +73,13 @@ def said(text: str) -> Piece:
     if rest == text:
         return Piece(src=Source.USER, content=text)
     return Piece(src=Source.USER, content=own, facts={"without": "system-reminder"})
+
+
+def summary(text: str) -> str:
+    """A compaction's summary without what the program tells the model besides: that is not for other sessions."""
+    own = without_reminders(text)
+    behind = _ABOUT_SUMMARY.search(own)
+    return (own[: behind.start()] if behind else own).strip() or text
 
 
 def without_reminders(text: str) -> str:

@@ -18,9 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol
 
-from alveus import fence
 from alveus.errors import InputError, NotFound
-from alveus.importers import secrets, stores
+from alveus.importers import echo, secrets, stores
 from alveus.importers.aside import Aside
 from alveus.importers.base import Event, Format, Item, Paused, Rejected, Skipped
 from alveus.importers.opening import gathered, is_archive, is_packed, is_store, unpacked
@@ -35,7 +34,7 @@ from alveus.journal.seal import refused_field
 MAX_DRAFTS: Final = 256
 MAX_BYTES: Final = 1 << 20
 
-ECHO: Final = "echo of what this memory injected"
+ECHO: Final = "echo of what this memory said"
 
 # An item in parts is what the strongest of its parts is.
 _RANK: Final = ("known", "new", "revised")
@@ -112,22 +111,26 @@ def check_user(user: str | None) -> None:
 
 def _folder(intake: Intake, path: Path, wanted: Format | None, tally: Tally) -> None:
     """Every transcript under the folder; what is none is reported and does not stop the others."""
+    intake.root = path
     for _, file, _ in files(path, tally):
         try:
             intake.member(file, wanted)
         except InputError as error:
-            tally.leave(str(file.relative_to(path)), error.message)
+            tally.refuse(str(file.relative_to(path)), file, error)
 
 
 def files(path: Path, tally: Tally) -> list[tuple[int, Path, int]]:
     """What is to be read under a folder, as (changed, path, size), the oldest first, as the sessions ended.
 
     These are regular files, and folders that are one store. A `.zst` beside its plain file is its copy, and the files
-    beside a database that its own program keeps there are none of ours.
+    beside a database that its own program keeps there are none of ours. A link to a folder is not followed, because it
+    may lead anywhere, and back here; it is told.
     """
 
     def unreadable(error: OSError) -> None:
-        tally.leave(str(error.filename), f"the folder cannot be read: {error.strerror}")
+        where = Path(error.filename)
+        name = str(where.relative_to(path)) if where.is_relative_to(path) else str(where)
+        tally.leave(name, f"the folder cannot be read: {error.strerror}")
 
     found: list[tuple[int, Path, int]] = []
     for folder, inside, names in os.walk(path, onerror=unreadable):
@@ -136,6 +139,9 @@ def files(path: Path, tally: Tally) -> list[tuple[int, Path, int]]:
             found.append((here.stat().st_mtime_ns, here, stores.size(here)))
             inside.clear()
             continue
+        for name in inside:
+            if (here / name).is_symlink():
+                tally.leave(str((here / name).relative_to(path)), "a link to a folder: import that by its own name")
         there = set(names)
         own = [name for name in names if not _is_companion(name, there)]
         found += [(told.st_mtime_ns, one, told.st_size) for name in own if (told := _regular(one := here / name))]
@@ -196,6 +202,8 @@ class Intake:
     """From events to the hippocampus, in batches."""
 
     report_unknown = False
+    root: Path | None = None
+    """The folder that is imported, below which a file is named: many programs call all their files the same."""
 
     def __init__(
         self,
@@ -212,6 +220,7 @@ class Intake:
         self._batch: list[tuple[Item, list[Draft]]] = []
         self._drafts = self._bytes = 0
         self._format = ""
+        self._packed: Path | None = None
 
     def file(self, path: Path, wanted: Format | None) -> None:
         """One file that was named, to its end; what is packed with all its members."""
@@ -239,7 +248,7 @@ class Intake:
             # A file that cannot be read to its end has still brought what came before.
             self._store(source)
         if source.cut_short:
-            self._tally.leave(source.name, f"{source.cut_short}; what came before is imported")
+            self._tally.leave(self._name(source), f"{source.cut_short}; what came before is imported")
         return False
 
     def counted(self, chosen: Format) -> None:
@@ -252,12 +261,14 @@ class Intake:
             chosen = None
             try:
                 if is_blank(source):
-                    self._tally.notes.append(f"{path.name} is empty: nothing to import")
+                    self._tally.notes.append(f"{self._name(source)} is empty: nothing to import")
                 elif not is_packed(source):
                     chosen = choose(source)
                 else:
+                    self._packed = path
                     self._members(source, (lambda one: _sifted(one, wanted)) if is_archive(source) else choose)
             finally:
+                self._packed = None
                 if chosen is None:
                     source.pass_over()
             if chosen:
@@ -268,23 +279,33 @@ class Intake:
         before = self._tally.files
         damage = ""
         for member in unpacked(source):
-            inside = member.path.is_relative_to(source.path) and member.path != source.path
-            where = f"{source.name}: {member.path.relative_to(source.path)}" if inside else source.name
             if is_blank(member):
                 damage = damage or member.cut_short
-                self._tally.leave(where, member.cut_short or "it is empty")
+                if member.path.is_relative_to(source.path):
+                    self._tally.leave(self._name(member), member.cut_short or "it is empty")
                 continue
             try:
                 chosen = choose(member)
             except InputError as error:
-                self._tally.leave(where, error.message)
+                self._tally.refuse(self._name(member), member.path, error)
                 continue
             self._read(chosen, member)
         damage = source.cut_short or damage
         if self._tally.files == before:
             raise damaged(source, damage) if damage else nothing_known(source)
         if source.cut_short:
-            self._tally.leave(source.name, f"{source.cut_short}; what came before is imported")
+            self._tally.leave(self._name(source), f"{source.cut_short}; what came before is imported")
+
+    def _name(self, source: Source) -> str:
+        """What a file is called in the report: by its place in the folder, a member after its archive."""
+        if self._packed is None:
+            return self._below(source.path)
+        inside = source.path.is_relative_to(self._packed) and source.path != self._packed
+        return self._below(self._packed) + (f": {source.path.relative_to(self._packed)}" if inside else "")
+
+    def _below(self, path: Path) -> str:
+        below = self.root is not None and path != self.root and path.is_relative_to(self.root)
+        return str(path.relative_to(self.root)) if self.root and below else path.name
 
     def _read(self, chosen: Format, source: Source) -> None:
         self.counted(chosen)
@@ -306,15 +327,14 @@ class Intake:
 
     def _reject(self, event: Rejected, source: Source) -> None:
         self._aside.put(event, source)
-        self._tally.reject(event.at.line, event.reason, source.name)
+        self._tally.reject(event.at.line, event.reason, self._name(source))
 
     def _item(self, item: Item, source: Source) -> None:
-        draft = item.draft
-        content, echoes = fence.strip(draft.content)
-        if echoes and not content.strip():
+        own = echo.without(item.draft)
+        if own is None:
             self._tally.skip(ECHO)
             return
-        draft = self._masked(replace(draft, content=content) if echoes else draft)
+        draft = self._masked(own)
         drafts = split(draft if self._user is None else replace(draft, user=self._user))
         size = sum(len(draft.content) for draft in drafts)
         if self._batch and (self._drafts + len(drafts) > MAX_DRAFTS or self._bytes + size > MAX_BYTES):

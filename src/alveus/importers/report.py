@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from alveus.errors import InputError
 from alveus.importers.facts import clean
 
 SHOWN: Final = 100
 REASONS: Final = 200
 OTHER: Final = "other reasons"
+FOREIGN: Final = ("unknown_format", "binary_file")
+"""The codes of errors that say that a file is no transcript."""
 
 
 class BadLine(NamedTuple):
@@ -24,7 +27,7 @@ class BadLine(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """A file of a folder that was not read, and why."""
+    """A file of a folder that was not read, or not to its end, and why."""
 
     file: str
     reason: str
@@ -35,10 +38,11 @@ class ImportReport:
     """The end of an import. Items are counted, not their parts: one that was split counts once.
 
     `rejected` holds the first hundred and `rejected_count` all of them; they lie whole in `rejects_file`. `skipped` is
-    by reason, `masked` by kind of secret, `formats` by the files of each, `unread` the first hundred files of a folder
-    that were not read. `notes` are sentences for people, such as that a file was empty. `unknown` counts, where it was
-    asked for, the key paths of what no table knows, without a word of content. A report cannot be built with numbers
-    that do not add up.
+    by reason, `masked` by kind of secret, `formats` by the files of each. `unread` has the first hundred files of a
+    folder that were not read: those with trouble before those that are no transcripts, of which there are
+    `foreign_count`, so that a lost session is not hidden among pictures. `notes` are sentences for people, such as that
+    a file was empty. `unknown` counts, where it was asked for, the key paths of what no table knows, without a word of
+    content. A report cannot be built with numbers that do not add up.
     """
 
     read: int = 0
@@ -54,6 +58,7 @@ class ImportReport:
     formats: Mapping[str, int] = field(default_factory=dict)
     unread: tuple[Unread, ...] = ()
     unread_count: int = 0
+    foreign_count: int = 0
     notes: tuple[str, ...] = ()
     unknown: Mapping[str, int] = field(default_factory=dict)
 
@@ -62,18 +67,24 @@ class ImportReport:
         if self.read != told:
             raise ValueError(f"an import read {self.read} and accounts for {told}")
 
+    @property
+    def troubled_count(self) -> int:
+        """The files that should have been read, and were not, or not to their end."""
+        return self.unread_count - self.foreign_count
+
 
 class Tally:
     """The same while the import runs."""
 
     def __init__(self) -> None:
-        self.read = self.rejected_count = self.unread_count = self.files = 0
+        self.read = self.rejected_count = self.unread_count = self.foreign_count = self.files = 0
         self.outcomes: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
         self.masked: Counter[str] = Counter()
         self.formats: Counter[str] = Counter()
         self.rejected: list[BadLine] = []
-        self.unread: list[Unread] = []
+        self._troubled: list[Unread] = []
+        self._foreign: list[Unread] = []
         self.notes: list[str] = []
         self.unknown: Counter[str] = Counter()
 
@@ -88,11 +99,17 @@ class Tally:
         if len(self.rejected) < SHOWN:
             self.rejected.append(BadLine(line, reason, clean(file)))
 
-    def leave(self, file: str, reason: str) -> None:
-        """One file of a folder that was not read."""
+    def leave(self, file: str, reason: str, *, foreign: bool = False) -> None:
+        """One file of a folder that was not read; `foreign` where it is no transcript, and nothing is lost."""
         self.unread_count += 1
-        if len(self.unread) < SHOWN:
-            self.unread.append(Unread(clean(file), clean(reason)))
+        self.foreign_count += foreign
+        kept = self._foreign if foreign else self._troubled
+        if len(kept) < SHOWN:
+            kept.append(Unread(clean(file), clean(reason)))
+
+    def refuse(self, file: str, path: Path, error: InputError) -> None:
+        """The same for one that was refused with this error; its sentence, without the path that it begins with."""
+        self.leave(file, error.message.removeprefix(f"{path} "), foreign=error.code in FOREIGN)
 
     def report(self, rejects_file: Path | None) -> ImportReport:
         """The end of it. Raises ValueError when the sums do not agree, which is a fault of this program."""
@@ -108,8 +125,9 @@ class Tally:
             masked=dict(self.masked.most_common()),
             files=self.files,
             formats=dict(self.formats),
-            unread=tuple(self.unread),
+            unread=(*self._troubled, *self._foreign)[:SHOWN],
             unread_count=self.unread_count,
+            foreign_count=self.foreign_count,
             notes=tuple(self.notes),
             unknown=dict(self.unknown.most_common()),
         )

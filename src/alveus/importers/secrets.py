@@ -60,7 +60,7 @@ def mask(text: str) -> tuple[str, Counter[str]]:
 def mask_json(value: Any) -> tuple[Any, Counter[str]]:
     """The same for every string in a JSON value; a member's name counts as what stands before its value."""
     # One look at all of it: nearly every value ends here, and a look at each of its strings costs ten times as much.
-    if not _rows_of(json.dumps(value, ensure_ascii=False)):
+    if not _rows_of(json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)):
         return value, Counter()
     return _mask_inside(value, "")
 

@@ -129,8 +129,8 @@ def nothing_known(source: Source) -> InputError:
 def damaged(source: Source, why: str) -> InputError:
     """What is to be said of a packed file of which nothing could be read."""
     return InputError(
-        f"nothing in {source.path} can be read: {why}",
-        code="binary_file",
+        f"{source.path} holds nothing that can be read: {why}",
+        code="damaged_file",
         hint="Copy it again from where it came from.",
     )
 
@@ -139,7 +139,7 @@ def refuse_binary(source: Source) -> None:
     """Raises InputError for a file that is not text, whatever format was asked for."""
     for magic, what, hint in _MAGIC:
         if source.head.startswith(magic):
-            raise InputError(f"{source.path} {what}, not a transcript", code="binary_file", hint=hint)
+            raise InputError(f"{source.path} {what}, and is not read so", code="other_form", hint=hint)
     if b"\0" in source.head and not _JSON_BEGINS.search(source.head):
         raise InputError(f"{source.path} is a binary file, not a transcript", code="binary_file", hint=_KNOWN)
 

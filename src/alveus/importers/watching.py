@@ -20,7 +20,7 @@ from alveus.importers.aside import Aside
 from alveus.importers.base import Event, Format
 from alveus.importers.intake import Intake, Recorder, check_user, files
 from alveus.importers.opening import is_packed
-from alveus.importers.report import ImportReport, Tally
+from alveus.importers.report import ImportReport, Tally, Unread
 from alveus.importers.source import Source
 from alveus.importers.table import is_blank, named, recognised
 
@@ -61,6 +61,7 @@ class Watch:
         self._aside = Path(rejects) if rejects else hippocampus.folder / "imports" / name
         self._followed: OrderedDict[Path, _Followed] = OrderedDict()
         self._seen: dict[Path, tuple[int, int, int]] = {}
+        self._told: set[Unread] = set()
 
     def look(self) -> ImportReport:
         """Import what was added since the last look. Raises StoreError; what cannot be read is in the report."""
@@ -71,7 +72,7 @@ class Watch:
                 try:
                     self._one(path, intake)
                 except InputError as error:
-                    tally.leave(str(path), error.message)
+                    tally.refuse(str(path), path, error)
             if tally.read:
                 self._hippocampus.flush()
             return tally.report(kept.path)
@@ -82,10 +83,14 @@ class Watch:
             self._let_go(next(iter(self._followed)))
 
     def _found(self, tally: Tally) -> list[Path]:
-        """The files that changed since they were last looked at."""
-        found = []
+        """The files that changed since they were last looked at. What cannot be looked into is told once."""
+        found, here = [], Tally()
         for path in self._paths:
-            found += [one for _, one, _ in files(path, tally)] if path.is_dir() else [path]
+            found += [one for _, one, _ in files(path, here)] if path.is_dir() else [path]
+        for unread in here.report(None).unread:
+            if unread not in self._told:
+                self._told.add(unread)
+                tally.leave(*unread)
         changed = []
         for path in found:
             with suppress(OSError):
