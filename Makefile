@@ -5,6 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DEMO   := .demo
+FRAMEWORKS := $(VENV)/frameworks
 ALVEUS := $(BIN)/alveus --home $(DEMO) --agent demo
 
 .DEFAULT_GOAL := help
@@ -14,7 +15,7 @@ help:
 	@echo 'make run    import an example transcript, ask it a question, prove that nothing was changed'
 	@echo 'make test   the tests, then the test vectors with the second verifier (Node)'
 	@echo 'make lint   ruff, mypy, import contracts'
-	@echo 'make prove  the slow proofs: fault injection at every system call, long state machines'
+	@echo 'make prove  the slow proofs: fault injection at every system call, long state machines, the frameworks (a download of 700 MB)'
 	@echo 'make bench  speed, beside the plain implementation'
 	@echo 'make docs   the documentation, into site/'
 	@echo 'make clean  remove everything that make made'
@@ -39,8 +40,9 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-prove: $(READY)
+prove: $(READY) $(FRAMEWORKS)/.ready
 	$(BIN)/python -m pytest -m prove
+	$(FRAMEWORKS)/bin/python -m pytest -p no:asyncio -p no:cacheprovider --timeout 300 tests/doors/frameworks
 	npm install --silent --no-save --prefix .venv/node gpt-tokenizer@4.0.0
 	NODE_MODULES="$(CURDIR)/.venv/node/node_modules" node tests/o200k.mjs
 
@@ -76,4 +78,12 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt pip
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt --build-constraint constraints.txt \
 	  --group dev --editable .
+	@touch $@
+
+# The frameworks that the extras are for, beside the rest: `make test` does without them, and skips their tests aloud.
+$(FRAMEWORKS)/.ready: $(READY)
+	@$(BIN)/python -m venv --clear --without-pip $(FRAMEWORKS)
+	@$(BIN)/python -m pip --python $(FRAMEWORKS)/bin/python install -qq --disable-pip-version-check -c constraints.txt \
+	  --build-constraint constraints.txt --group frameworks \
+	  --editable '.[anthropic,claude-agent-sdk,langchain,langgraph,openai-agents,pydantic-ai]'
 	@touch $@

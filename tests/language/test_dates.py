@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from alveus.language import dates, dates_en, dates_ru
 from alveus.language.dates import spans
 
 WEDNESDAY = datetime(2023, 8, 16, 12, tzinfo=UTC)
@@ -296,3 +298,29 @@ def test_any_words_about_time_are_read_without_an_error(text, day):
     """At either end of the calendar too."""
     for span in spans(text, datetime(day.year, day.month, day.day)):  # noqa: DTZ001 - an asker without a zone
         assert span.start <= span.end
+
+
+RULES = [
+    (lexicon, pattern, name) for lexicon in (dates_en.LEXICON, dates_ru.LEXICON) for pattern, name in lexicon.rules
+]
+
+
+@pytest.mark.parametrize(
+    ("lexicon", "pattern", "reading"), RULES, ids=[f"{name} {n}" for n, (*_, name) in enumerate(RULES)]
+)
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_whatever_a_rule_matches_gets_as_far_as_the_rule(lexicon, pattern, reading, data):
+    """The test before a rule may let too much in, and never too little."""
+    text = data.draw(st.from_regex(re.compile(pattern, re.IGNORECASE)))
+    if reading in dates._OF_NUMBERS:
+        assert dates._MAY_BE_NUMBER(text)
+    else:
+        assert dates._says_when(lexicon, text)
+
+
+def test_a_question_without_a_time_compiles_nothing():
+    """A hook asks one question in a process: sixty patterns would be a tenth of it."""
+    dates._compiled.cache_clear()
+    assert read("Which port does the build server listen on, 8081?") == []
+    assert dates._compiled.cache_info().currsize == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from operator import add
 from typing import Final, NamedTuple
@@ -29,23 +30,45 @@ LONGEST: Final = 128
 # A word as nearly every word is: in one of two scripts, with no capital but the first, and punctuation around it.
 _SIMPLE: Final = re.compile(r"""["'(\[«“*]*([A-Za-z][a-z]*|[А-ЯЁа-яё][а-яё]*)[.,;:!?)\]»”"*…]*""")
 _MOST_WHOLE: Final = 256
-_W: Final = rf"[\w{MARKS}]"
-_TOKEN: Final = re.compile(rf"[A-Za-z](?:\+\+|#)(?!{_W})|{_W}+(?:(?:://|::|[./\\@:+=&?,'-]){_W}+)*")
+_TOGETHER: Final = r"[A-Za-z](?:\+\+|#)(?!{w})|{w}+(?:(?:://|::|[./\\@:+=&?,'-]){w}+)*"
+_ASCII_TOKEN: Final = re.compile(_TOGETHER.format(w=r"\w"), re.ASCII)
 _SEPARATOR: Final = re.compile(r"://|::|[/\\@:+=&?,]")
 _JOINT: Final = re.compile(r"[.'-]")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:[,']\d{3})+(?:\.\d+)?")
 _DIGITS_AT_ONE_END: Final = re.compile(r"([^\W\d_]{2,})(\d+)|(\d+)([^\W\d_]{2,})")
 _PLURAL_OF_CAPITALS: Final = re.compile(r"[A-Z]{2,}s")
-_RUN_ON: Final = re.compile(f"[{RUN_ON}]+")
-_HANGUL: Final = re.compile(f"[{HANGUL}]+")
-_SPECIAL: Final = re.compile(f"([{RUN_ON}]+|[{HANGUL}]+)")
+_SPECIAL_FROM: Final = "\u0e01"
+"""The first character that runs on or is Hangul."""
 _ORDINAL: Final = frozenset(("st", "nd", "rd", "th"))
 _CLITICS: Final = frozenset(("s", "t", "d", "m", "ll", "re", "ve"))
 
 
 def tokens(chunk: str) -> list[str]:
     """What of a stretch of text is written together, without the punctuation around it."""
-    return _TOKEN.findall(composed(chunk))
+    return _ASCII_TOKEN.findall(chunk) if chunk.isascii() else _any_token().findall(composed(chunk))
+
+
+# What is compiled by whole scripts takes as long as half of a process's first question: only texts of theirs need it.
+
+
+@cache
+def _any_token() -> re.Pattern[str]:
+    return re.compile(_TOGETHER.format(w=rf"[\w{MARKS}]"))
+
+
+@cache
+def _run_on() -> re.Pattern[str]:
+    return re.compile(f"[{RUN_ON}]+")
+
+
+@cache
+def _hangul() -> re.Pattern[str]:
+    return re.compile(f"[{HANGUL}]+")
+
+
+@cache
+def _special() -> re.Pattern[str]:
+    return re.compile(f"([{RUN_ON}]+|[{HANGUL}]+)")
 
 
 def simple_word(chunk: str) -> str:
@@ -59,7 +82,9 @@ def pairs(token: str) -> list[str]:
 
     The last character stands alone too, so that a search for terms that begin with a character finds each of it.
     """
-    return [*map(add, token, token[1:]), token[-1]] if _RUN_ON.fullmatch(token) else []
+    if token[-1:] < _SPECIAL_FROM or not _run_on().fullmatch(token):
+        return []
+    return [*map(add, token, token[1:]), token[-1]]
 
 
 def units(token: str) -> Iterator[Unit]:
@@ -122,8 +147,8 @@ def _plain(word: str) -> Unit:
 
 def _atom(atom: str) -> Iterator[Unit]:
     r"""A run of `\w`: a word, a number, a name in code, a run of several scripts."""
-    if _SPECIAL.search(atom):
-        for piece in filter(None, _SPECIAL.split(atom)):
+    if max(atom) >= _SPECIAL_FROM and _special().search(atom):
+        for piece in filter(None, _special().split(atom)):
             yield from _run(piece)
     elif "_" in atom:
         yield from _snake(atom)
@@ -161,7 +186,7 @@ def _snake(atom: str) -> Iterator[Unit]:
 def _run(piece: str) -> Iterator[Unit]:
     if found := pairs(piece):
         yield from (Unit(pair, pair, inner=len(pair) == 1 < len(piece)) for pair in found)
-    elif _HANGUL.match(piece):
+    elif _hangul().match(piece):
         if len(piece) != 2:
             yield Unit(piece, piece[:LONGEST], inner=len(piece) > 2)
         yield from (Unit(first + second, first + second) for first, second in pairwise(piece))

@@ -40,7 +40,11 @@ class _Found(NamedTuple):
 _LEXICONS: Final = (dates_en.LEXICON, dates_ru.LEXICON)
 _LONGEST_QUESTION: Final = 2000
 _MOST_FRAMES: Final = 2
+_HALF: Final = 0.5
 _EITHER: Final = re.compile(r"(?<!\w)(?:or|или)(?!\w)", re.IGNORECASE)
+_OF_NUMBERS: Final = frozenset({"iso", "iso month", "dotted", "slashed", "year", "year alone", "years", "quarter"})
+"""Readings of rules that match numbers alone."""
+_MAY_BE_NUMBER: Final = re.compile(r"(?:19|20)\d\d|\d\d\.\d\d\.\d\d").search
 
 
 def spans(text: str, asked_at: datetime) -> list[Span]:
@@ -94,16 +98,33 @@ def _is_stretch(first: _Found, last: _Found, text: str) -> bool:
 
 
 def _all(lexicon: Lexicon, text: str, today: date) -> Iterator[_Found]:
-    for pattern, reading in _compiled(lexicon.rules):
-        for match in pattern.finditer(text):
+    says_when, may_be_number = _says_when(lexicon, text), _MAY_BE_NUMBER(text)
+    for pattern, reading in lexicon.rules:
+        if not (may_be_number if reading in _OF_NUMBERS else says_when):
+            continue
+        for match in _compiled(pattern).finditer(text):
             period = _read(reading, Asked(match, lexicon, today))
             if period:
                 yield _framed(_Found(match.start(), match.end(), period), lexicon, text, today)
 
 
 @cache
-def _compiled(rules: tuple[tuple[str, str], ...]) -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(pattern, re.IGNORECASE), name) for pattern, name in rules)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled when a text may match it: all of them take as long as the rest of a process's first question."""
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def _says_when(lexicon: Lexicon, text: str) -> bool:
+    """Whether a word of the text begins as a time word does: no rule but those of numbers matches where none does."""
+    beginnings = _BEGINNINGS[_LEXICONS.index(lexicon)]
+    return any(word.startswith(beginnings) for word in re.findall(r"\w+", text.casefold()))
+
+
+def _beginnings(lexicon: Lexicon) -> tuple[str, ...]:
+    last_words = {words.split()[-1] for words in lexicon.fixed}
+    half = {name for name, number in lexicon.numbers.items() if number == _HALF}  # written together: полгода
+    together = {name + unit for name in half for unit in lexicon.units}
+    return (*lexicon.months, *lexicon.weekdays, *lexicon.seasons, *lexicon.units, *last_words, *together)
 
 
 def _read(reading: str, asked: Asked) -> Period | None:
@@ -117,8 +138,8 @@ def _read(reading: str, asked: Asked) -> Period | None:
 def _framed(found: _Found, lexicon: Lexicon, text: str, today: date) -> _Found:
     """A period with what stands before it: early June, the weekend before 20 May."""
     for _ in range(_MOST_FRAMES):
-        for pattern, framing in _compiled(lexicon.frames):
-            match = pattern.search(text, max(0, found.begin - 40), found.begin)
+        for pattern, framing in lexicon.frames:
+            match = _compiled(pattern).search(text, max(0, found.begin - 40), found.begin)
             if match is None:
                 continue
             try:
@@ -140,3 +161,6 @@ def _longest(found: Iterable[_Found]) -> list[_Found]:
         if all(item.end <= other.begin or other.end <= item.begin for other in kept):
             kept.append(item)
     return sorted(kept)
+
+
+_BEGINNINGS: Final = tuple(map(_beginnings, _LEXICONS))

@@ -6,6 +6,7 @@ import re
 import struct
 import unicodedata
 from collections.abc import Mapping
+from functools import cache
 from itertools import filterfalse
 from operator import add
 from types import MappingProxyType
@@ -32,9 +33,7 @@ _RUN_ON: Final = (
 # `\w` leaves out combining marks, and so cuts a Hindi or a vocalised Arabic word at every vowel sign.
 _MARKS: Final = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 
-_WORD: Final = re.compile(rf"[\w{_MARKS}{_RUN_ON}]+")
-_RUN: Final = re.compile(f"[{_RUN_ON}]+")
-_MAY_RUN_ON: Final = re.compile("[\u0e00-\u17ff\u3005-\U0003ffff]")  # cheaper than _RUN on text that has none
+_RUNS_ON_FROM: Final = "\u0e00"
 
 
 def _fold(code: int) -> int:
@@ -66,9 +65,22 @@ def words(content: str) -> list[str]:
 
 def _words_of_any_script(content: str) -> list[str]:
     text = unicodedata.normalize("NFC", content).casefold().replace("ё", "е")
-    if _MAY_RUN_ON.search(text):
-        text = _RUN.sub(_pairs, text)
-    return _WORD.findall(text)
+    if text and max(text) >= _RUNS_ON_FROM:
+        text = _run().sub(_pairs, text)
+    return _word().findall(text)
+
+
+# Compiling whole scripts takes as long as opening a journal does; a journal of other scripts does without.
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    return re.compile(rf"[\w{_MARKS}{_RUN_ON}]+")
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    return re.compile(f"[{_RUN_ON}]+")
 
 
 def _pairs(run: re.Match[str]) -> str:

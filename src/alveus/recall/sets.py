@@ -33,7 +33,8 @@ def is_in(values: Ints, ascending: Ints) -> NDArray[np.bool_]:
     if not len(ascending):
         return np.zeros(len(values), dtype=bool)
     at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
-    return ascending[at] == values
+    found: NDArray[np.bool_] = ascending[at] == values
+    return found
 
 
 def _differs_from_before(ordered: Ints) -> NDArray[np.bool_]:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agents import Hooks, Transcript
 from alveus.doors.hook import spool
+from hooked import Hooks, Transcript
 
 
 @pytest.fixture

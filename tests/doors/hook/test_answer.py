@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agents import context_of
-from alveus import Draft, Hippocampus, Kind, Source
-from alveus.doors.hook import answer, trouble
+from alveus import Draft, Hippocampus, Kind, Source, StoreError
+from alveus.doors.hook import answer, place, trouble
 from alveus.fence import strip
+from hooked import context_of
 
 PORT = "Decision: the build server listens on port 8081."
 
@@ -48,6 +48,15 @@ def test_a_prompt_brings_what_bears_on_it(hooks):
     assert "Pushok" not in text
     assert "lunch" not in text
     assert hooks.call("UserPromptSubmit", prompt="Привет!") is None
+
+
+def test_near_duplicates_do_not_crowd_out_the_rest(hooks):
+    """Forty of nearly one wording, another twenty times: what bears on it is there, nothing twice (D 61)."""
+    remember(hooks, PORT, *["Retry: the build server did not listen."] * 20)
+    remember(hooks, *[f"Retry {n}: the build server did not listen." for n in range(40)])
+    text = context_of(hooks.call("UserPromptSubmit", prompt="On which port does the build server listen?"))
+    assert PORT in text
+    assert text.count("Retry: the build server") <= 1
 
 
 @pytest.mark.parametrize("prompt", ["", "   ", "???", "\ud800", "/compact"])
@@ -130,6 +139,34 @@ def test_a_memory_that_cannot_be_asked_says_so(hooks):
     log = Path(hooks.root, trouble.LOG).read_text()
     assert "hook claude-code SessionStart" in log
     assert "hook claude-code UserPromptSubmit" in log
+
+
+def asked(hooks, name, **more):
+    """The event, to be answered in this process."""
+    event = hooks.event(name, **more)
+    scope = place.scope_of(hooks.root, hooks.harness, event, None)
+    return answer.Asked(str(hooks.home), hooks.root, hooks.harness, event, scope)
+
+
+def test_what_cannot_be_written_can_be_remembered(hooks, monkeypatch):
+    """A disk that is mounted to be read, or is full: the pack is there, with what is wrong (complaint 30)."""
+    remember(hooks, PORT)
+    really = Hippocampus.open
+
+    def opening(*, read_only=False, **more):
+        if not read_only:
+            raise StoreError("stream.jsonl: Read-only file system", code="disk_refused")
+        return really(read_only=read_only, **more)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Hippocampus, "open", opening)
+    monkeypatch.setattr(place, "write_whole", full)
+    for name, more in (("SessionStart", {"source": "compact"}), ("UserPromptSubmit", {"prompt": "which build port?"})):
+        said = answer.make(asked(hooks, name, **more), OSError(28, "No space left on device"))
+        assert PORT in context_of(said)
+        assert "this event could not be kept" in said["systemMessage"]
 
 
 def test_a_broken_index_is_made_again(hooks):

@@ -15,14 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from agents import SOURCE, Hooks, Transcript
 from alveus import Hippocampus
 from alveus.doors.hook import spool
 from alveus.importers import run
 from anthropic_api import SUMMARY, Api, said_last
+from hooked import SOURCE, Hooks, Transcript
 
 PORT = "Remember that the build uses port 8081."
 NOTED = "Noted: it is 8081, which I keep in mind."
+RECALL = "mcp__notes__memory_recall"
 VARIABLE = "ALVEUS_CLAUDE_BINARY"
 
 
@@ -49,6 +50,8 @@ def script(request):
     if "Run the command." in last:
         call = {"command": "echo the tool speaks", "description": "speak"}
         return [{"type": "tool_use", "id": f"toolu_{len(last):04d}", "name": "Bash", "input": call}]
+    if "Ask your notes." in last:
+        return [{"type": "tool_use", "id": "toolu_notes", "name": RECALL, "input": {"query": "build port"}}]
     return [{"type": "text", "text": NOTED}]
 
 
@@ -62,6 +65,7 @@ class Claude:
         self.home.mkdir()
         self.memory = tmp_path / "memory"
         self.api = Api(script)
+        self.more = []
         self.env = {
             "HOME": str(self.home),
             "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
@@ -77,10 +81,22 @@ class Claude:
         command = [sys.executable, "-m", "alveus.doors.cli", "--home", str(self.memory), *arguments]
         return subprocess.run(command, env=self.env, cwd=self.project, check=True, capture_output=True).stdout
 
+    def serve(self):
+        """Have Claude Code start our MCP server for the same memory, under a name of its user's choice."""
+        told = json.loads(self.alveus("--json", "hooks", "status"))
+        arguments = ["-m", "alveus.doors.cli", "--home", str(self.memory), "--agent", told["agent"], "mcp", "serve"]
+        server = {
+            "command": sys.executable,
+            "args": arguments,
+            "env": {"PYTHONPATH": SOURCE, "ALVEUS_EMBEDDER": "none"},
+        }
+        (self.home / "mcp.json").write_text(json.dumps({"mcpServers": {"notes": server}}))
+        self.more = ["--mcp-config", str(self.home / "mcp.json")]
+
     def say(self, words, session=None, tools=()):
         """One turn; the session's id."""
         command = [str(binary()), "-p", "--output-format", "json", *(["--resume", session] if session else [])]
-        command += [*(["--allowedTools", *tools] if tools else []), "--", words]
+        command += [*self.more, *(["--allowedTools", *tools] if tools else []), "--", words]
         done = subprocess.run(
             command,
             env=self.env,
@@ -142,6 +158,30 @@ def test_claude_code_remembers(claude):
         report = run(memory, hooks.transcript.path)
     assert (report.stored, report.revised) == (0, 0), "an import afterwards finds every word known"
     assert report.known == len(origins)
+
+
+@needs_claude
+def test_what_our_server_answered_is_recorded_once(claude):
+    """Claude Code asks our own MCP server, beside the hooks: its answer comes back in the transcript alone."""
+    pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+    session = claude.say(PORT)
+    claude.hooks(session).drain()
+    claude.serve()
+    before = len(claude.api.requests)
+    claude.say("Ask your notes.", session, [RECALL])
+    hooks = claude.hooks(session)
+    hooks.drain()
+    results = [
+        block
+        for request in claude.api.requests[before:]
+        for message in request["messages"]
+        if isinstance(message["content"], list)
+        for block in message["content"]
+        if block.get("type") == "tool_result"
+    ]
+    assert any("record_id" in json.dumps(block) and PORT in json.dumps(block) for block in results), results
+    assert [content for _, content in hooks.said() if PORT in content] == [PORT]
+    assert not [content for _, content in hooks.said() if "record_id" in content]
 
 
 @needs_claude

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from agents import Hooks, Transcript, origins
 from alveus import Hippocampus
 from alveus.doors.hook import draining, place, spool
 from alveus.doors.hook.tail import Cursor, Tail
 from alveus.errors import StoreError
 from alveus.fence import fenced
 from alveus.importers import run
+from hooked import Hooks, Transcript, origins
 
 USER, AGENT, TOOL = "user", "agent", "tool"
 
@@ -144,6 +144,19 @@ def test_what_was_injected_is_nobodys_words(hooks):
     assert not any("8081" in content for content in contents)
     assert "which port?" in contents
     assert any("line one" in content and "line two" in content for content in contents)
+
+
+def test_what_our_own_tools_answered_is_nobodys_words(hooks):
+    """Neither the transcript's copy nor the event's, and nothing is waited for; another server's answer is kept."""
+    answer = json.dumps({"records": [{"record_id": "0a" * 16, "content": "the port is 8081"}]})
+    for call, name, text in (("c1", "mcp__alveus__memory_recall", answer), ("c2", "mcp__other__find", "a boat")):
+        hooks.transcript.tool(call, {"query": "port"}, text, name=name)
+        hooks.put("PostToolUse", tool_name=name, tool_use_id=call, tool_response=[{"type": "text", "text": text}])
+    hooks.put("PostToolUse", tool_name="mcp__alveus__get_memory", tool_use_id="c3", tool_response=answer)
+    hooks.drain()
+    assert [content for src, content in hooks.said() if src == TOOL] == ["a boat"]
+    assert not any("8081" in content for _, content in hooks.said())
+    assert (hooks.folder / spool.PENDING).read_bytes() == b""
 
 
 def test_a_compaction_is_no_words_of_the_user(hooks):

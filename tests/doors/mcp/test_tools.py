@@ -7,9 +7,10 @@ import pytest
 
 pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
 
-from alveus import Hippocampus, Kind, Source, StoreUncertain
+from alveus import Hippocampus, Kind, Source, StoreError, StoreUncertain
 from alveus.doors.mcp import shapes, tools
 from alveus.doors.mcp.room import NAMES_OF_SCOPE
+from alveus.doors.options import Settings
 from plain_rules import compile_plainly
 
 
@@ -79,6 +80,15 @@ def test_the_same_item_is_stored_once(door, home):
     assert (again["status"], again["record_id"]) == ("known", first["record_id"])
     assert other["status"] == "revised"
     assert len(records_of(home)) == 2
+
+
+def test_what_was_said_nine_times_is_shown_once(door, memory):
+    """From a session each; and the right answer is not outranked by them (D 55)."""
+    for number in range(9):
+        memory.record("observation", "The gate code is 1234.", session=f"s{number}", src="agent")
+    memory.record("decision", "The gate code is 4321 since the break-in.", src="user")
+    shown = [one["content"] for one in door.call("memory_recall", query="What is the gate code?")["records"]]
+    assert sorted(shown) == ["The gate code is 1234.", "The gate code is 4321 since the break-in."]
 
 
 @pytest.mark.parametrize("blank", ["", "  ", "\n\t"])
@@ -327,6 +337,28 @@ def test_a_memory_that_cannot_tell_what_is_on_disk_is_opened_anew(door, memory, 
     door.call("add_memory", content="Three.")
     assert len(opened) == 2
     assert [record.content for record in memory.iter_records()] == ["One.", "Three."]
+
+
+def test_a_disk_that_refuses_to_be_written_is_read_all_the_same(doors, memory, monkeypatch):
+    """Recall answers, the status says that nothing can be written, recording is refused; and all is well once it is."""
+    record = memory.record("decision", "The gate stays shut.")
+    memory.flush()
+    really, refuses = Settings.open, [True]
+
+    def opening(self, *, write=False, **more):
+        if write and refuses:
+            raise StoreError("stream.jsonl: Read-only file system", code="disk_refused", hint="look at the disk")
+        return really(self, write=write, **more)
+
+    monkeypatch.setattr(Settings, "open", opening)
+    door = doors()
+    for _ in range(2):
+        assert [one["record_id"] for one in door.call("memory_recall", query="gate")["records"]] == [record.record_id]
+    assert door.call("memory_status")["writable"] is False
+    assert "Read-only file system" in door.refusal("memory_record", kind="state", content="A boat.")
+    refuses.clear()
+    door.call("memory_record", kind="state", content="A boat.")
+    assert door.call("memory_status")["writable"] is True
 
 
 # Scope

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from alveus.doors.hook import place, trouble
 from alveus.doors.hook.place import Event, Scope
-from alveus.errors import AlveusError, JournalError, NotFound
+from alveus.errors import AlveusError, JournalError, NotFound, StoreError
 
 if TYPE_CHECKING:
     from alveus.hippocampus import Hippocampus
@@ -148,7 +149,8 @@ def _at_prompt(asked: Asked) -> str:
 def _open(asked: Asked) -> Hippocampus:
     from alveus.hippocampus import Hippocampus
 
-    return Hippocampus.open(
+    opened = partial(
+        Hippocampus.open,
         home=Path(asked.home),
         agent_id=asked.scope.agent_id,
         create=False,
@@ -157,6 +159,12 @@ def _open(asked: Asked) -> Hippocampus:
         summarizer="none",
         tiers=False,
     )
+    try:
+        return opened()
+    except StoreError as error:
+        if error.code != "disk_refused":
+            raise
+        return opened(read_only=True)  # what cannot be written can be remembered
 
 
 def _news(memory: Hippocampus) -> dict[str, str]:
@@ -235,6 +243,7 @@ class _Told:
     """
 
     def __init__(self, asked: Asked) -> None:
+        self._root = asked.root
         noted = place.session_file(asked.root, asked.harness, asked.session)
         self._path = noted.removesuffix(".json") + ".told" if asked.session else ""
         found = self._load()
@@ -255,10 +264,14 @@ class _Told:
     def add(self, ids: Iterable[str]) -> None:
         """What it is told now."""
         self.ids += ids
-        if self._path:
+        if not self._path:
+            return
+        told = json.dumps({"ids": self.ids[-1000:], "since": self._since})
+        try:
             os.makedirs(os.path.dirname(self._path), 0o700, exist_ok=True)
-            told = json.dumps({"ids": self.ids[-1000:], "since": self._since})
             place.write_whole(self._path, told.encode())
+        except OSError as error:
+            trouble.note(self._root, "what a session was told", error)
 
     def _load(self) -> dict[str, Any]:
         try:

@@ -281,6 +281,7 @@ def _end_of(path: Path, size: int) -> list[bytes]:
 
 
 def _origins_of(line: bytes) -> list[str]:
+    from alveus.importers.claude_types import container_of
     from alveus.importers.facts import facts_at, ident, text_at
 
     try:
@@ -297,7 +298,7 @@ def _origins_of(line: bytes) -> list[str]:
     uuid = ident(fork.get("messageUuid")) or ident(found.get("uuid"))
     if not session or not uuid:
         return []
-    container = session.replace("%", "%25").replace(":", "%3A")
+    container = container_of(uuid, session).replace("%", "%25").replace(":", "%3A")
     return [f"claude-code:{container}:{f'{place}/' if place else ''}{uuid}" for place in said]
 
 

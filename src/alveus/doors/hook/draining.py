@@ -28,7 +28,7 @@ from alveus.doors.hook.words import Word, words_of
 from alveus.errors import AlveusError, InputError, JournalError, NotFound, StoreError
 from alveus.fence import strip
 from alveus.hippocampus import Hippocampus
-from alveus.importers import secrets
+from alveus.importers import echo, secrets
 from alveus.importers.base import Format, Item
 from alveus.importers.facts import clean, ident, small
 from alveus.importers.parts import split
@@ -251,14 +251,13 @@ class _Draining:
         return source.cursor_at(turn)
 
     def _ready(self, draft: Draft) -> list[Draft]:
-        """The draft without what was injected, its secrets masked, in parts that fit a line."""
-        words, dropped = strip(draft.content)
-        if dropped and not words.strip():
+        """The draft without what we said ourselves, its secrets masked, in parts that fit a line."""
+        own = echo.without(draft)
+        if own is None:
             return []
-        content, hidden = secrets.mask(words)
-        metadata, more = secrets.mask_json(draft.metadata)
-        changed = replace(draft, content=content, metadata=metadata) if dropped or hidden or more else draft
-        return split(changed)
+        content, hidden = secrets.mask(own.content)
+        metadata, more = secrets.mask_json(own.metadata)
+        return split(replace(own, content=content, metadata=metadata) if hidden or more else own)
 
     def _record(self, memory: Hippocampus, batch: list[Draft]) -> None:
         """Record a batch; where the journal refuses one of it, each alone, so that it takes no others with it."""

@@ -26,7 +26,14 @@ def words_of(event: Event) -> list[Word]:
     """What was said or done, by an event's own account; nothing for one that is blank."""
     row = _ROWS.get(text(event, "hook_event_name"))
     word = row(event) if row else None
-    return [word] if word is not None and word.content.strip() else []
+    return [word] if word is not None and word.content.strip() and not _is_ours(word) else []
+
+
+def _is_ours(word: Word) -> bool:
+    """Whether it is what our own MCP server answered."""
+    from alveus.importers.echo import is_ours
+
+    return is_ours(word.src, word.facts.get("tool"), word.content)
 
 
 def _prompt(event: Event) -> Word:

@@ -64,8 +64,8 @@ def _kernel(room: Room, named: Mapping[str, str]) -> str:
     name = KernelName(named["name"])
     kernels = room.ask(lambda memory: memory.kernels())
     if room.user is None:
-        return kernels.pages[FILES[name]]
-    return _kernel_of(room.user, kernels, name)
+        return fenced(kernels.pages[FILES[name]])
+    return fenced(_kernel_of(room.user, kernels, name))
 
 
 def _kernel_of(user: str, kernels: Kernels, name: KernelName) -> str:
@@ -96,7 +96,8 @@ RESOURCES: Final[tuple[Resource, ...]] = (
     Resource(
         template="kernel://{agent}/{name}",
         name="A kernel",
-        says="What the agent is (identity), how it decides (decision), what it does not do (anti); with its sources.",
+        says="What the agent is (identity), how it decides (decision), what it does not do (anti); with its sources. "
+        "Fenced, so that whoever takes words in knows it again.",
         mime="text/markdown",
         read=_kernel,
     ),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from alveus.doors.options import Settings
-from alveus.errors import InputError, NotFound, StoreUncertain
+from alveus.errors import InputError, NotFound, StoreError, StoreUncertain
 
 if TYPE_CHECKING:
     from alveus.hippocampus import Hippocampus
@@ -53,9 +53,12 @@ class Room:
         """Whose memory it is."""
         return self.layout.agent_id
 
-    def ask(self, act: Callable[[Hippocampus], T]) -> T:
-        """Do something with the memory, open. What was left unsure is opened anew for the next who asks."""
-        memory = self._open()
+    def ask(self, act: Callable[[Hippocampus], T], *, write: bool = False) -> T:
+        """Do something with the memory, open. What was left unsure is opened anew for the next who asks.
+
+        Where the disk refuses to be written, whoever does not `write` is served all the same.
+        """
+        memory = self._open(write=write)
         try:
             return act(memory)
         except StoreUncertain:
@@ -64,12 +67,21 @@ class Room:
                     self._memory = None
             raise
 
-    def _open(self) -> Hippocampus:
+    def _open(self, *, write: bool) -> Hippocampus:
         with self._guard:
-            if self._memory is None:
-                self._memory = self.settings.open(write=True)
-                self._opened.append(self._memory)
+            if self._memory is None or self._memory.read_only:
+                self._memory = self._opened_for(self._memory, write=write)
+                if self._memory not in self._opened:
+                    self._opened.append(self._memory)
             return self._memory
+
+    def _opened_for(self, reading: Hippocampus | None, *, write: bool) -> Hippocampus:
+        try:
+            return self.settings.open(write=True)
+        except StoreError as error:
+            if write or error.code != "disk_refused":
+                raise
+            return reading or self.settings.open()
 
     def close(self) -> None:
         """Have everything on disk, and let the files go."""

@@ -83,7 +83,7 @@ def _record(room: Room, asked: shapes.Recording) -> shapes.Recorded:
         event_time=asked.event_time,
         origin=None if asked.item_id is None else _origin(room, asked.item_id),
     )
-    outcome = room.ask(lambda memory: memory.record_many((draft,), durable=True))[0]
+    outcome = room.ask(lambda memory: memory.record_many((draft,), durable=True), write=True)[0]
     return shapes.Recorded(
         record_id=outcome.record.record_id,
         status=outcome.status.value,

@@ -64,8 +64,9 @@ class Transcript:
         content = [{"type": "text", "text": text}]
         return self.put(type="assistant", message={"role": "assistant", "model": "m", "content": content}, **more)
 
-    def tool(self, call: str, command: str, output: str) -> None:
-        use = {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}}
+    def tool(self, call: str, given: str | dict[str, Any], output: str, name: str = "Bash") -> None:
+        arguments = {"command": given} if isinstance(given, str) else given
+        use = {"type": "tool_use", "id": call, "name": name, "input": arguments}
         self.put(type="assistant", message={"role": "assistant", "model": "m", "content": [use]})
         result = {"type": "tool_result", "tool_use_id": call, "content": output}
         self.put(type="user", message={"role": "user", "content": [result]})
@@ -82,6 +83,8 @@ class Hooks:
     project: Path
     transcript: Transcript
     harness: str = "claude-code"
+    agent: str = ""
+    """Whose memory is named to the hooks; that of the project, where none is."""
 
     @property
     def root(self) -> str:
@@ -89,7 +92,7 @@ class Hooks:
 
     @property
     def agent_id(self) -> str:
-        return place.agent_of(str(self.project))
+        return self.agent or place.agent_of(str(self.project))
 
     @property
     def folder(self) -> Path:
@@ -111,6 +114,7 @@ class Hooks:
     def send(self, data: bytes, *options: str, **more: str) -> Any:
         """Any bytes; a hook never fails, and prints one document or nothing."""
         command = [sys.executable, "-P", "-m", "alveus.doors.hook.entry", self.harness, "--home", str(self.home)]
+        command += ["--agent", self.agent] if self.agent else []
         done = subprocess.run(
             [*command, *options], input=data, capture_output=True, check=False, env=environment(self.home, **more)
         )
