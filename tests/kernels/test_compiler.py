@@ -143,6 +143,59 @@ def test_the_newest_authoritative_statement_stands(old, again, new, follows, wor
     assert changed.first >= by_text[new].time
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "follows"),
+    [
+        (
+            "Closing time is 18:30 for the shop.",
+            "Closing time is 19:45 for us, starting tonight.",
+            "The shop was closed at 19:45, our closing time.",
+        ),
+        (
+            "Call Drummond when the pump fails.",
+            "For the pump we ring her now: Ada Valente.",
+            "I rang Valente for the pump.",
+        ),
+        ("Насос чинит Дорохов.", "Насос теперь чинит Валиев.", "Валиев насос починил."),
+    ],
+    ids=["time", "name", "russian"],
+)
+def test_a_new_value_that_others_go_by_stands_though_it_was_announced_once(old, new, follows):
+    """Terse announcements: what says the value again later is their support."""
+    said = talk(*with_chatter((f"u: {old}",), (), (f"u: {new}",), (f"a: {follows}",), (), ()))
+    by_text = {one.text: one.record_id for one in said}
+    found = cited(compiled(said))
+    assert {by_text[new], by_text[follows]} <= found
+    assert by_text[old] not in found
+
+
+def test_a_resolution_about_oneself_changes_no_rule():
+    """Said once, and nobody else's business."""
+    said = talk(
+        *with_chatter(
+            (), (), ("u: From now on I am swimming 40 lengths every morning.",), ("u: 40 lengths, done.",), (), ()
+        )
+    )
+    planted = {one.record_id for one in said if "lengths" in one.text}
+    assert not cited(compiled(said)) & planted
+
+
+def test_what_has_only_a_name_or_a_word_in_common_is_no_rule():
+    """Introductions and two sentences of a word or two."""
+    said = talk(
+        *with_chatter(
+            ("u: I'm Marlene, I'm a baker.",),
+            ("u: Say yes, please, say yes.",),
+            ("u: It's Marlene again, always early.",),
+            ("u: Say yes to her.",),
+            (),
+            (),
+        )
+    )
+    planted = {one.record_id for one in said if "Marlene" in one.text or "Say yes" in one.text}
+    assert not cited(compiled(said)) & planted
+
+
 def test_a_revision_by_the_agent_or_a_tool_changes_nothing():
     """Only the user changes a rule."""
     for who in ("a", "t"):

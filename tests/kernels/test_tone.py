@@ -16,6 +16,13 @@ from alveus.kernels.tone import AT, REGISTERS, tone
         ("Smoking is forbidden here.", "en", "forbid"),
         ("The report must be signed.", "en", "must"),
         ("From now on we meet at nine.", "en", "revise"),
+        ("Starting tonight the gate is shut at nine.", "en", "revise"),
+        ("Stop watering at noon.", "en", "revise"),
+        ("We use the other gate now.", "en", "lately"),
+        ("We use the other gate instead.", "en", "lately"),
+        ("I swim every morning.", "en", "me"),
+        ("Каждое утро бегаю.", "ru", "me"),
+        ("Давай лучше в десять.", "ru", "revise"),
         ("Imagine we sold the van.", "en", "hypothetical"),
         ("Just kidding!", "en", "joke"),
         ("He reckons it is fine.", "en", "report_speech"),
@@ -34,6 +41,13 @@ from alveus.kernels.tone import AT, REGISTERS, tone
 def test_a_register_is_told(text, code, register):
     """In both languages."""
     assert tone(text, code)[AT[register]] > 0
+
+
+def test_now_that_only_leads_over_changes_nothing():
+    """At the beginning of a clause, or after a word that makes it something else."""
+    for text in ("Now the gate, please, if you can.", "I am at the gate right now.", "It was open until now."):
+        assert not tone(text, "en")[AT["lately"]]
+    assert not tone("We stop watering at noon, you know.", "ru")[AT["revise"]]
 
 
 def test_what_i_said_myself_is_no_report_of_others():

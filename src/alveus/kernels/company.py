@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +14,7 @@ from alveus.kernels.fragment import Fragment
 from alveus.kernels.hearing import Heard
 from alveus.kernels.kinds import by_grammar, by_meaning, odds
 from alveus.kernels.tone import AT
+from alveus.kernels.values import Values, values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,7 +42,7 @@ _AGAIN: Final = 0.90
 _DENSEST: Final = 1.5
 """The most by which the cosines grow."""
 
-_SHORT: Final = 10
+SHORT: Final = 10
 """A fragment of fewer words leans on the message before it."""
 
 _LEAN: Final = 0.5
@@ -57,7 +58,15 @@ class Field:
     """Candidates as arrays, in order; the canon's lines behind them."""
 
     def __init__(
-        self, heard: Heard, lines: Sequence[str], rows: Vectors, canon: Vectors, *, kinds: Scores, scale: str
+        self,
+        heard: Heard,
+        lines: Sequence[str],
+        rows: Vectors,
+        canon: Vectors,
+        *,
+        values: Sequence[Values],
+        kinds: Scores,
+        scale: str,
     ) -> None:
         self.fragments = heard.fragments
         self._of = scale
@@ -65,6 +74,8 @@ class Field:
         self.likeness = heard.likeness
         self.recorded = heard.recorded
         self.rows = rows
+        self.values = values
+        self.words = np.array([len(one.said.split()) for one in heard.fragments], dtype=np.int64)
         self.kinds = kinds
         names = {name: at for at, name in enumerate(dict.fromkeys(_session(one) for one in heard.fragments))}
         self.session = np.array([names[_session(one)] for one in heard.fragments], dtype=np.int64)
@@ -85,6 +96,7 @@ class Field:
         usual = float(np.median(apart)) if len(apart) else 0.0
         self.scale = min(max(1.0, usual / _USUAL), _DENSEST)
         self.canon = (rows @ canon.T) if len(canon) else np.zeros((len(rows), 0), dtype=np.float32)
+        self.beside_canon = self.canon.max(axis=1, initial=0.0) >= CANON * self.scale
         self.messages: dict[int, list[int]] = defaultdict(list)
         for at, whole in enumerate(self.whole):
             self.messages[int(whole)].append(at)
@@ -96,8 +108,10 @@ class Field:
     def of(heard: Heard, lines: Sequence[str], encode: Encode | None, embedder_id: str) -> Field:
         """Embed what was heard, the canon and the examples, and find the company of each."""
         texts = [one.text for one in heard.fragments]
-        lean = [one.before if len(one.said.split()) < _SHORT else "" for one in heard.fragments]
-        words = score.words_of([*(one.said for one in heard.fragments), *lines, *lean], len(texts))
+        lean = [one.before if len(one.said.split()) < SHORT else "" for one in heard.fragments]
+        told = [values(one.said) for one in heard.fragments]
+        names = Counter(name for one in told for name in one.sets)
+        words = score.words_of([*(one.said for one in heard.fragments), *lines, *lean], len(texts), names)
         words, before = words[: len(texts) + len(lines)], words[len(texts) + len(lines) :]
         words[: len(texts)] = score.unit(words[: len(texts)] + _LEAN * before)
         meaning = None
@@ -115,6 +129,7 @@ class Field:
             lines,
             rows[: len(texts)],
             rows[len(texts) :],
+            values=told,
             kinds=kinds,
             scale=embedder_id if encode is not None else score.WORDS,
         )
@@ -142,7 +157,7 @@ class Field:
 
     def by_canon(self, at: int) -> bool:
         """Whether a line of the canon supports a fragment."""
-        return bool(self.canon.shape[1]) and float(self.canon[at].max()) >= CANON * self.scale
+        return bool(self.beside_canon[at])
 
     def links(self, ones: NDArray[np.int64]) -> Vectors:
         """The links of some rows to all: clamped cosine times tone, 0 within a session."""

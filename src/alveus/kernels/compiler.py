@@ -22,7 +22,7 @@ from alveus.kernels.contradiction import contradiction
 from alveus.kernels.fragment import Fragment, Utterance, What, cut
 from alveus.kernels.grouping import Rule, rules
 from alveus.kernels.hearing import ONE_MENTION, Tones, canon_lines, counted, heard
-from alveus.kernels.revision import ESTABLISHED, replaced
+from alveus.kernels.revision import ESTABLISHED, changes
 from alveus.kernels.wording import grounded
 
 __all__ = ["FILES", "Bullet", "Compiled", "Contradicts", "Encode", "KernelName", "Word", "compile_kernels"]
@@ -69,8 +69,9 @@ def compile_kernels(
         )
     field = Field.of(listened, canon_lines(canon), encode, embedder_id)
     field.contradict(_judge(contradicts))
-    by = replaced(field)
-    found = rules(field, by)
+    changed = changes(field)
+    by = changed.by
+    found = rules(field, changed)
     considered |= {
         "agreeing": int((field.score >= score.THRESHOLD).sum()),
         "replaced": len({int(field.whole[at]) for at in by}),

@@ -15,7 +15,7 @@ import numpy as np
 from alveus.kernels import score
 from alveus.kernels.cluster import NOISE, dbscan
 from alveus.kernels.company import Field
-from alveus.kernels.revision import mask
+from alveus.kernels.revision import ESTABLISHED, LIKE_A_RULE, Changes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,8 +29,20 @@ _JOIN: Final = 0.35
 _BESIDE: Final = 0.10
 """Two fragments of one message are one rule from this cosine; below it, it speaks of two things."""
 
-_SUPPORT: Final = 0.10
+_SUPPORT: Final = 0.15
 """A link (cosine times tone) is support from here."""
+
+_ABOUT: Final = 0.20
+"""What supports a fragment is about the same from this cosine: below it they only share a tone, or a word."""
+
+_IN_FULL: Final = 8
+"""A sentence of so many words says something by itself."""
+
+_RESTATED: Final = 0.60
+"""Two short sentences of two sessions are one rule from this cosine."""
+
+_SESSIONS: Final = 2
+"""Sessions in which a rule is said."""
 
 _CLOSEST: Final = 0.95
 
@@ -59,10 +71,10 @@ class _Joined:
         self.parents[high] = low
 
 
-def rules(company: Field, by: Mapping[int, int]) -> list[Rule]:
-    """The rules that may stand, in the order of their first fragments; `by` says what was replaced."""
-    old = mask(dict(by), len(company))
-    chosen = _chosen(company, by, old)
+def rules(company: Field, changed: Changes) -> list[Rule]:
+    """The rules that may stand, in the order of their first fragments, after what was changed."""
+    old = changed.mask(len(company))
+    chosen = _chosen(company, changed, old)
     if not len(chosen):
         return []
     joined = _Joined()
@@ -71,13 +83,17 @@ def rules(company: Field, by: Mapping[int, int]) -> list[Rule]:
     groups: dict[int, list[int]] = defaultdict(list)
     for at in map(int, chosen):
         groups[joined.root(at)].append(at)
-    return [rule for rows in groups.values() if (rule := _standing(company, rows, beside))]
+    return [rule for rows in groups.values() if (rule := _standing(company, rows, beside, changed))]
 
 
-def _chosen(company: Field, by: Mapping[int, int], old: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """What agrees with its company, what was recorded, and what replaced something; not what was replaced."""
+def _chosen(company: Field, changed: Changes, old: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """What agrees with its company, what was recorded, and what replaced something; not what was replaced.
+
+    Beside a line of the canon less is enough: the line is what agrees, and the statement supports it.
+    """
     chosen = (company.score >= score.THRESHOLD) | company.recorded
-    chosen[list(set(by.values()))] = True
+    chosen |= company.beside_canon & (company.score >= ESTABLISHED) & (company.likeness >= LIKE_A_RULE)
+    chosen[list(changed.follows)] = True
     return np.flatnonzero(chosen & ~old)
 
 
@@ -105,6 +121,7 @@ def _by_company(
     """The best company of each: one rule with it where it was chosen too, else kept beside it."""
     links = company.links(chosen)
     links[:, old] = 0.0
+    links[company.rows[chosen] @ company.rows.T < _ABOUT * company.scale] = 0.0
     best = dict(zip(map(int, chosen), map(int, links.argmax(axis=1)), strict=True))
     beside: dict[int, tuple[float, int]] = {}
     for (at, other), strength in zip(best.items(), map(float, links.max(axis=1)), strict=True):
@@ -120,14 +137,37 @@ def _by_company(
     return beside
 
 
-def _standing(company: Field, rows: list[int], beside: Mapping[int, tuple[float, int]]) -> Rule | None:
-    """A rule that may stand: recorded as such, or said in two sessions or in the canon, and not by the agent alone."""
+def _standing(
+    company: Field, rows: list[int], beside: Mapping[int, tuple[float, int]], changed: Changes
+) -> Rule | None:
+    """A rule that may stand: recorded as such, said in two sessions and not by the agent alone, in the canon, changed.
+
+    A changed rule has the support of what it replaced.
+    """
     if company.recorded[rows].any():
         return Rule(rows, [])
-    extra: list[int] = []
-    if len(set(company.session[rows])) < 2:
+    extra = {one for at in rows for one in changed.follows.get(at, ())} - set(rows)
+    revised = any(at in changed.follows for at in rows)
+    if not revised and len(set(company.session[rows])) < _SESSIONS:
         support = max((beside[at] for at in rows if at in beside), default=None)
-        extra = [support[1]] if support else []
-    everything = rows + extra
-    stands = len(set(company.session[everything])) > 1 and company.user[everything].any()
-    return Rule(rows, extra) if stands or any(map(company.by_canon, rows)) else None
+        extra |= {support[1]} if support else set()
+    everything = [*rows, *sorted(extra)]
+    stands = (
+        (_is_said_again(company, rows, everything) and company.user[everything].any())
+        or (revised and (bool(extra) or float(company.score[rows].max()) >= ESTABLISHED))
+        or any(company.by_canon(at) and company.likeness[at] >= LIKE_A_RULE for at in rows)
+    )
+    return Rule(rows, sorted(extra)) if stands else None
+
+
+def _is_said_again(company: Field, rows: list[int], everything: list[int]) -> bool:
+    """Whether several sessions say a rule: two that speak in full or say the same, or more of them.
+
+    Two short sentences are near each other by a word or two (say yes; it's Friday).
+    """
+    sessions = len(set(company.session[everything]))
+    if sessions < _SESSIONS or sessions > _SESSIONS or any(company.words[at] >= _IN_FULL for at in rows):
+        return sessions >= _SESSIONS
+    near = company.rows[everything] @ company.rows[everything].T
+    near[company.session[everything][:, None] == company.session[everything][None, :]] = 0.0
+    return bool(near.max() >= _RESTATED * company.scale)

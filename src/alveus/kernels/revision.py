@@ -1,17 +1,21 @@
 """What was replaced: the newest authoritative statement of a rule stands. Spec/kernels.md, section 1.
 
-Only the user changes a rule. A change says so (from now on, no longer, we are moving to …), is about what was said
-before, and what it replaced is not said any more afterwards.
+Only the user changes a rule. A change says so (from now on, no longer, we are moving to …), and is about what was said
+before, or sets a value (a number, a time, a name) that nobody had said before and others go by later. What it replaced
+is not said any more afterwards.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from alveus.kernels.company import SAME, Field
-from alveus.kernels.contradiction import contradiction
+from alveus.kernels.contradiction import Signal, contradiction
 from alveus.kernels.fragment import Fragment
 from alveus.kernels.tone import AT
 
@@ -23,10 +27,13 @@ if TYPE_CHECKING:
 ESTABLISHED: Final = 0.80
 """A statement can be replaced from this score."""
 
-_HEARD: Final = 0.70
+_HELD: Final = 0.60
+"""… and by one that says plainly that something changes, from this one."""
+
+_HEARD: Final = 0.50
 """A revision is heard from this score."""
 
-_RULE: Final = 0.50
+_RULE: Final = 0.40
 """… and from this likeness of its tone to that of a rule."""
 
 _FAMILY: Final = 0.50
@@ -38,61 +45,254 @@ _TOPIC: Final = 0.30
 _SAME_TOPIC: Final = 0.25
 """A statement is of the topic of one that was replaced from this cosine."""
 
+_TOUCHES: Final = 0.15
+"""… and of the topic of what replaced that from this one."""
+
 _ALIVE: Final = 0.05
 """A statement that later ones support, less than this below its cosine to the revision, is not replaced by it."""
 
+_BESIDE: Final = 2
+"""Sentences from the one that says that something changes to one that says what."""
 
-def replaced(field: Field) -> dict[int, int]:
-    """Which fragments were replaced, and by which: of a message that was replaced, all."""
-    by: dict[int, int] = {}
-    for rows in field.messages.values():
-        good = _revising(field, rows)
-        if good:
-            _replace(field, good, rows, by)
-    _family(field, by)
-    for old, new in list(by.items()):
-        for at in field.messages[int(field.whole[old])]:
-            by.setdefault(at, new)
-    return by
+_SHARED: Final = 2
+"""Words that these share with a statement which they replace …"""
+
+LIKE_A_RULE: Final = 0.50
+"""… and how like a rule that must be."""
+
+_SLOT: Final = 0.35
+"""Two statements that give different values give them to one thing from this cosine."""
+
+_NEAREST: Final = 3
+"""Earlier statements that a rule is compared with."""
+
+_DENIES: Final = 0.30
+"""A value is another one from this contradiction …"""
+
+_VALUES: Final = frozenset({Signal.NUMBER, Signal.DATE, Signal.ENTITY, Signal.MODALITY})
+"""… and these are what tells it: whether one of two denies is told less surely."""
+
+_KNOWN: Final = 2
+"""Sessions before a change that said the value it does away with; afterwards at most so many times fewer."""
+
+_RARE: Final = 5
+"""… and no more: a name that is in every session is a person, and no value."""
+
+_NAMED: Final = 0.10
+"""Who said such a value spoke of what changes from this cosine."""
+
+_FOLLOWS: Final = 0.15
+"""What says a new value again is of its topic from this cosine."""
+
+_FOLLOWERS: Final = 1
+"""Of what says a new value again so much is cited."""
 
 
-def mask(by: dict[int, int], count: int) -> NDArray[np.bool_]:
-    """The replaced ones among so many fragments."""
-    found = np.zeros(count, dtype=bool)
-    found[list(by)] = True
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What was changed: `by` says which fragment was replaced by which, `follows` what goes by a change.
+
+    The keys of `follows` are the statements that hold since a change, in order.
+    """
+
+    by: dict[int, int] = field(default_factory=dict)
+    follows: dict[int, list[int]] = field(default_factory=dict)
+
+    def mask(self, count: int) -> NDArray[np.bool_]:
+        """The replaced ones among so many fragments."""
+        found = np.zeros(count, dtype=bool)
+        found[list(self.by)] = True
+        return found
+
+
+def changes(company: Field) -> Changes:
+    """Which fragments were replaced, and by which; of a message that was replaced, all."""
+    found = Changes()
+    named: set[int] = set()
+    said: _Said | None = None
+    for rows in company.messages.values():
+        marked, beside = _revising(company, rows)
+        if marked:
+            said = said or _Said(company)
+            named |= _change(company, said, marked, beside, found)
+    _unsaid(company, found)
+    _family(company, found, named)
+    for old, at in list(found.by.items()):
+        if old not in named:
+            for other in company.messages[int(company.whole[old])]:
+                found.by.setdefault(other, at)
     return found
 
 
-def _revising(field: Field, rows: list[int]) -> list[int]:
-    """The fragments of a message of the user's that changes something; none if it does not."""
-    good = [at for at in rows if field.user[at] and not field.tones[at, AT["ask"]]]
-    if not good or not field.tones[good, AT["revise"]].any():
-        return []
-    return good if field.likeness[good].max() >= _RULE and field.score[good].max() >= _HEARD else []
+def _change(company: Field, said: _Said, marked: list[int], beside: list[int], found: Changes) -> set[int]:
+    """Note what a message changes; returns what was replaced only because it names a value that is done away with."""
+    rows = company.messages[int(company.whole[marked[0]])]
+    found.by.update(_replace(company, said, marked, beside, found))
+    named: set[int] = set()
+    for old, at in said.vanishing(marked, sorted(marked + beside)):
+        if old not in found.follows and old not in found.by:
+            found.by[old] = at
+            named.add(old)
+    new = sorted({at for at in found.by.values() if at in rows})
+    setting, following = said.following(marked, rows[-1] + 1)
+    if following and setting not in new and (new or not _personal(company, marked)):
+        new.append(setting)
+    if following:
+        for old in said.otherwise(setting):
+            found.by.setdefault(old, setting)
+    for at in new:
+        found.follows[at] = following if at == setting else []
+    return named
 
 
-def _replace(field: Field, good: list[int], rows: list[int], by: dict[int, int]) -> None:
-    earlier = np.flatnonzero(field.score[: rows[0]] >= ESTABLISHED)
-    earlier = earlier[field.session[earlier] != field.session[rows[0]]]
-    near = field.rows[earlier] @ field.rows[good].T
-    fitting = near.max(axis=1, initial=0.0) >= _TOPIC * field.scale
-    earlier, near = earlier[fitting], near[fitting]
+def _revising(company: Field, rows: list[int]) -> tuple[list[int], list[int]]:
+    """Of a message of the user's what says that something changes, and the sentences beside it, which may say what."""
+    good = [at for at in rows if company.user[at] and not company.tones[at, AT["ask"]]]
+    marked = [at for at in good if company.tones[at, AT["revise"]] or company.tones[at, AT["lately"]]]
+    if not marked or company.likeness[good].max() < _RULE:
+        return [], []
+    same = company.tones[:, AT["recall"]] > 0
+    near = (at for at in good if at not in marked and any(abs(at - one) <= _BESIDE for one in marked))
+    return marked, [at for at in near if not same[at]]
+
+
+def _personal(company: Field, marked: Sequence[int]) -> bool:
+    """Whether somebody speaks of himself alone: a resolution changes no rule."""
+    return bool((company.tones[marked, AT["me"]] > 0).all())
+
+
+class _Said:
+    """Who says what."""
+
+    def __init__(self, company: Field) -> None:
+        self._company = company
+        self._values = company.values
+        self._by: dict[str, list[int]] = defaultdict(list)
+        for at, one in enumerate(self._values):
+            for value in sorted(one.mentions):
+                self._by[value].append(at)
+
+    def share(self, one: int, other: int) -> int:
+        """How many words two statements share that are no names and no values."""
+        left, right = self._values[one], self._values[other]
+        return len((left.mentions & right.mentions) - left.sets - right.sets)
+
+    def vanishing(self, marked: Sequence[int], near: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """What said a value that is named where something changes, and that hardly anybody says afterwards."""
+        company = self._company
+        own = company.session[marked[0]]
+        olds: set[int] = set()
+        for value in sorted({value for at in marked for value in self._values[at].sets}):
+            holding = [one for one in self._by[value] if company.session[one] != own]
+            earlier = [one for one in holding if one < marked[0]]
+            before, after = (len(set(company.session[some])) for some in (earlier, holding[len(earlier) :]))
+            if _KNOWN <= before <= _RARE and after * _KNOWN <= before:
+                olds.update(earlier)
+        order = sorted(olds)
+        cosines = company.rows[order] @ company.rows[list(near)].T
+        new = max(near, key=lambda at: (company.raw[at], -at))
+        for old, some in zip(order, cosines, strict=True):
+            if some.max() >= _NAMED * company.scale:
+                yield old, new
+
+    def otherwise(self, at: int) -> list[int]:
+        """What set another number, in an earlier session, for what a statement sets one for."""
+        company = self._company
+        if not self._numbers(at):
+            return []
+        near = np.flatnonzero(company.rows[:at] @ company.rows[at] >= _SLOT * company.scale)
+        return [
+            old
+            for old in map(int, near)
+            if company.session[old] != company.session[at]
+            and self._numbers(old)
+            and not self._numbers(old) & self._numbers(at)
+        ]
+
+    def _numbers(self, at: int) -> set[str]:
+        return {value for value in self._values[at].sets if value[0].isdigit()}
+
+    def following(self, marked: Sequence[int], since: int) -> tuple[int, list[int]]:
+        """The statement that sets what was never said before, and what says it again in other sessions."""
+        company = self._company
+        best: tuple[int, list[int]] = (marked[0], [])
+        for at in marked:
+            again: set[int] = set()
+            for value in self._values[at].sets:
+                holding = self._by[value]
+                if any(one < marked[0] and company.session[one] != company.session[at] for one in holding):
+                    continue
+                again |= {one for one in holding if one >= since and company.session[one] != company.session[at]}
+            order = sorted(again)
+            cosines = company.rows[order] @ company.rows[at] if order else np.zeros(0)
+            ranked = sorted(zip(-cosines, order, strict=True))
+            kept = [one for cosine, one in ranked if -cosine >= _FOLLOWS * company.scale][:_FOLLOWERS]
+            if len(kept) > len(best[1]):
+                best = (at, kept)
+        return best
+
+
+def _replace(company: Field, said: _Said, marked: list[int], beside: list[int], known: Changes) -> dict[int, int]:
+    """What a message replaces, and by which of its statements."""
+    near = sorted(marked + beside)
+    if company.score[near].max() < _HEARD:
+        return {}
+    start = company.messages[int(company.whole[near[0]])][0]
+    end = company.messages[int(company.whole[near[0]])][-1] + 1
+    plain = bool(company.tones[marked, AT["revise"]].any())
+    earlier = np.flatnonzero(company.score[:start] >= (_HELD if plain else ESTABLISHED))
+    earlier = earlier[company.session[earlier] != company.session[start]]
+    cosine = company.rows[earlier] @ company.rows[near].T
+    fitting = cosine.max(axis=1, initial=0.0) >= _TOPIC * company.scale
+    earlier, cosine = earlier[fitting], cosine[fitting]
     if not len(earlier):
-        return
-    later = _still(field, earlier, good, rows[-1] + 1)
-    for old, cosines, after in zip(map(int, earlier), near, later, strict=True):
-        new, best = good[int(cosines.argmax())], float(cosines.max())
+        return {}
+    later = _still(company, earlier, near, end)
+    by: dict[int, int] = {}
+    again: set[int] = set()
+    for old, cosines, after in zip(map(int, earlier), cosine, later, strict=True):
+        new, best = near[int(cosines.argmax())], float(cosines.max())
         if best < after + _ALIVE:
             continue
-        if best < SAME * field.scale or _excludes(field.fragments[old], field.fragments[new], best):
-            by.setdefault(old, new)
+        if new in beside and (said.share(old, new) < _SHARED or company.likeness[old] < LIKE_A_RULE):
+            continue
+        excludes = _excludes(company.fragments[old], company.fragments[new], best)
+        if best >= SAME * company.scale and not excludes:
+            again.add(int(company.whole[old]))
+        elif excludes or old not in known.follows:
+            by[old] = new
+    return {old: new for old, new in by.items() if int(company.whole[old]) not in again}
 
 
-def _still(field: Field, earlier: NDArray[np.int64], good: list[int], since: int) -> Vectors:
+def _unsaid(company: Field, found: Changes) -> None:
+    """What replaces without a word of it: it gives another number, day or name than a rule that is said no more."""
+    strong = company.score >= ESTABLISHED
+    changing = strong & company.user & (company.likeness >= LIKE_A_RULE) & (company.tones[:, AT["ask"]] == 0)
+    for new in map(int, np.flatnonzero(changing)):
+        if new in found.by or new in found.follows:
+            continue
+        cosines = np.where(
+            strong[:new] & (company.session[:new] != company.session[new]), company.rows[:new] @ company.rows[new], 0.0
+        )
+        nearest = np.argsort(-cosines, kind="stable")[:_NEAREST]
+        for old in map(int, nearest):
+            best = float(cosines[old])
+            if best < _SLOT * company.scale or old in found.by or old in found.follows:
+                continue
+            verdict = contradiction(company.fragments[old].said, company.fragments[new].said, best)
+            if verdict.signal not in _VALUES or verdict.score < _DENIES:
+                continue
+            if best >= float(_still(company, np.array([old]), [new], new + 1)[0]) + _ALIVE:
+                found.by[old] = new
+                found.follows[new] = []
+
+
+def _still(company: Field, earlier: NDArray[np.int64], good: list[int], since: int) -> Vectors:
     """The best link of each earlier statement to what was said since, and is nearer to it than to the revision."""
-    links = field.links(earlier)[:, since:]
-    to_new = (field.rows[since:] @ field.rows[good].T).max(axis=1, initial=0.0)
-    links[field.rows[earlier] @ field.rows[since:].T < to_new] = 0.0
+    cosines = company.rows[earlier] @ company.rows[since:].T
+    to_new = (company.rows[since:] @ company.rows[good].T).max(axis=1, initial=0.0)
+    links = cosines * company.likeness[since:].astype(np.float32)
+    links[(cosines < to_new) | (company.session[earlier][:, None] == company.session[since:][None, :])] = 0.0
     given: Vectors = links.max(axis=1, initial=0.0)
     return given
 
@@ -102,18 +302,26 @@ def _excludes(old: Fragment, new: Fragment, cosine: float) -> bool:
     return contradiction(old.said, new.said, cosine).score > 0.0
 
 
-def _family(field: Field, by: dict[int, int]) -> None:
-    """What says the same as a replaced statement, and is not said any more, was replaced with it."""
-    for old, new in list(by.items()):
-        near = field.rows[:new] @ field.rows[old]
+def _family(company: Field, found: Changes, named: Collection[int]) -> None:
+    """What says the same as a replaced statement, and is not said any more, was replaced with it.
+
+    But for what the canon says, and for what was changed itself.
+    """
+    for old, new in [pair for pair in found.by.items() if pair[0] not in named]:
+        near = company.rows[:new] @ company.rows[old]
         fitting = np.flatnonzero(
-            (near >= _SAME_TOPIC * field.scale)
-            & (field.session[:new] != field.session[new])
-            & (field.score[:new] >= _FAMILY)
+            (near >= _SAME_TOPIC * company.scale)
+            & (company.session[:new] != company.session[new])
+            & (company.score[:new] >= _FAMILY)
+        )
+        whole = company.messages[int(company.whole[new])]
+        touching = (company.rows[fitting] @ company.rows[whole].T).max(axis=1, initial=0.0) >= _TOUCHES * company.scale
+        fitting = np.array(
+            [at for at in fitting[touching] if at not in found.follows and not company.by_canon(at)], dtype=np.int64
         )
         if not len(fitting):
             continue
-        later = _still(field, fitting, [new], new + 1)
+        later = _still(company, fitting, [new], new + 1)
         for at, after in zip(map(int, fitting), later, strict=True):
             if near[at] > after:
-                by.setdefault(at, new)
+                found.by.setdefault(at, new)

@@ -37,6 +37,9 @@ REGISTERS: Final = (
     "report_speech",
     "ask",
     "negated",
+    "long",
+    "me",
+    "lately",
 )
 """What a tone is made of, in the order of its vector."""
 
@@ -62,6 +65,14 @@ class _Grammar(NamedTuple):
     endings: tuple[str, ...]
     ours: tuple[str, ...]
     first: frozenset[str]
+    ceasing: frozenset[str]
+    gerund: str
+    lately: frozenset[str]
+    not_lately: frozenset[str]
+    instead: frozenset[str]
+    oneself: frozenset[str]
+    mine: tuple[str, ...]
+    shared: frozenset[str]
 
 
 def folded(word: str) -> str:
@@ -93,6 +104,14 @@ def _grammar(code: str) -> _Grammar:
         endings=tuple(data.IMPERATIVE_ENDINGS.split()),
         ours=tuple(data.WE_ENDINGS.split()),
         first=frozenset(data.FIRST_PERSON.split()),
+        ceasing=frozenset(data.CEASING.split()),
+        gerund=data.GERUND,
+        lately=frozenset(data.LATELY.split()),
+        not_lately=frozenset(data.NOT_LATELY.split()),
+        instead=frozenset(data.INSTEAD.split()),
+        oneself=frozenset(data.ONESELF.split()),
+        mine=tuple(data.I_ENDINGS.split()),
+        shared=frozenset(data.SHARED.split()),
     )
 
 
@@ -114,8 +133,12 @@ def tone(text: str, code: str) -> tuple[int, ...]:
     for clause in clauses:
         if register := _order(clause, grammar):
             counts[AT[register]] += 1
+        counts[AT["revise"]] += _ceases(clause, grammar)
+        counts[AT["lately"]] += _lately(clause, grammar)
     if grammar.ours:
         counts[AT["ban"]] += sum(one == "не" and _is_ours(two, grammar) for one, two in pairwise(words))
+    counts[AT["me"]] = _of_oneself(words, grammar)
+    counts[AT["long"]] = int(len(words) > _LONG)
     counts[AT["ask"]] = int(text.rstrip(_CLOSING).endswith("?"))
     return tuple(counts)
 
@@ -123,13 +146,47 @@ def tone(text: str, code: str) -> tuple[int, ...]:
 _CLAUSE: Final = re.compile(r"[,;:—–(]\s*|\s-\s")
 _CLOSING: Final = "\"'»”) "
 _SHORT: Final = 4
+_LONG: Final = 25
+"""Words that a rule seldom needs: a longer sentence tells a story."""
+
+
+def _of_oneself(words: list[str], grammar: _Grammar) -> bool:
+    """Whether somebody speaks of himself, and of nobody else."""
+    if not grammar.shared.isdisjoint(words):
+        return False
+    return not grammar.oneself.isdisjoint(words) or (
+        bool(grammar.mine) and any(one.endswith(grammar.mine) for one in words)
+    )
+
+
+def _opening(words: list[str], grammar: _Grammar) -> int:
+    """Where a clause begins, after what may stand before an order."""
+    at = 0
+    while at < len(words) and words[at] in grammar.openers:
+        at += 1
+    return at
+
+
+def _ceases(words: list[str], grammar: _Grammar) -> bool:
+    """Whether a clause orders to end what is done: stop talking. What cannot be told by words stands in the cues."""
+    at = _opening(words, grammar)
+    at += at < len(words) and words[at] in grammar.first
+    two = words[at : at + 2]
+    return bool(grammar.gerund) and len(two) > 1 and two[0] in grammar.ceasing and two[1].endswith(grammar.gerund)
+
+
+def _lately(words: list[str], grammar: _Grammar) -> bool:
+    """Whether a clause says that something is so now; now at the beginning only leads over to the next matter."""
+    if len(words) > 1 and words[-1] in grammar.instead:
+        return True
+    return len(words) >= _SHORT and any(
+        two in grammar.lately and one not in grammar.not_lately for one, two in pairwise(words)
+    )
 
 
 def _order(words: list[str], grammar: _Grammar) -> str:
     """Whether a clause orders or bans something: an imperative where it begins, after what may stand before one."""
-    at = 0
-    while at < len(words) and words[at] in grammar.openers:
-        at += 1
+    at = _opening(words, grammar)
     refused = next((phrase for phrase in grammar.refusals if tuple(words[at : at + len(phrase)]) == phrase), ())
     at += len(refused)
     if at >= len(words):

@@ -65,22 +65,50 @@ settle on, opted, agreed, agree, as agreed, selected, preferred over, over, in f
 stick with, sticking with, stay with, staying with, stays, remains, stands, the reason, rather than
 """,
     "revise": """
-from now on, from today, from tomorrow, from next, as of today, as of tomorrow, as of now, as of next,
-as of this, starting today, starting tomorrow, starting next, starting from, effective, going forward,
-henceforth, from here on, in future, in the future, no longer, not anymore, anymore, any more, any longer,
-instead, instead of, change of plan, change of plans, change of rule, change of policy, changed my mind,
-change my mind, i've changed, we've changed, we're changing, i'm changing, let's change, new rule, new policy,
-new limit, new plan, new way, switch to, switched to, switching to, we're switching, i'm switching, switch from,
-move to, moved to, moving to, move from, moved from, moving from, we're moving, replace, replaced, replaces,
+from now on, from now onwards, from then on, from today, from tonight, from tomorrow, from next, from this minute,
+from this day, from this week, from this month, as of, starting today, starting tonight, starting tomorrow, starting
+next, starting this, starting from, starting with, starting monday, starting tuesday, starting wednesday, starting
+thursday, starting friday, starting saturday, starting sunday, from * we, from * you, from * on, from * onwards, this
+week on, this month on, next week on, monday on, today on, effective, going forward, henceforth, from here on,
+onwards, in future, in the future, until further notice, no longer, not anymore, anymore, any more, any longer, no
+more, instead of the old, change of plan, change of plans, change of rule, change of policy, changed my mind, changed
+our mind, changed our minds, change my mind, i've changed, we've changed, we're changing, i'm changing, let's change,
+change it to, change that to, changed to, changing to, change the rule, change the order, new rule, new rules, new
+policy, new limit, new plan, new way, new line, new order, new routine, new arrangement, new deal, new habit, new
+custom, new regime, new deadline, new budget, new threshold, new schedule, new time, new house rule, new default, new
+convention, new standard, new procedure, different rule, switch to, switched to, switching to, we're switching, i'm
+switching, switch from, switch over, switch it to, switched over, move to, moved to, moving to, move over to, moved
+over to, move from, moved from, moving from, we're moving, swap, swapped, swapping, replace, replaced, replaces,
 replacing, replacement, drop the, dropping the, dropped the, retire, retired, retiring, abandon, abandoned,
-scrap, scrapped, cancel that, forget what, forget the old, forget about, scratch that, correction, used to,
-formerly, previously, not * but, no more, done with, gave up, give up, got rid, get rid, raise * to, raised to,
-lower * to, lowered to, extended to, shortened to, increased to, reduced to, takes over, took over,
-taking over from, stop doing, stop the, stop using, reverse, reversed, revoke, revoked, supersede, supersedes,
-overrule, overruled, void, obsolete, out of date, outdated, deprecated, lifted, is gone, are gone, is over,
-is off, not * now, thrown away, threw away, on second thought, on second thoughts, i take back, take that back,
-different now, has changed, have changed, allowed now, now allowed, back to, goes back, went back, phase out,
-phased out, sunset, migrate to, migrated to
+abandoning, scrap, scrapped, scrapping, ditch, ditched, ditching, gets cancelled, is cancelled, are cancelled, gets
+canceled, is canceled, are canceled, cancel that, cancel the, forget what, forget the old, forget the idea, so forget,
+just forget, please forget, forget about, never mind the, scratch that, strike that, correction, formerly, not * but,
+i'm done with, we're done with, done with, gave up on, give up on, do away with, did away with, get rid of, put an end
+to, that's it with, that's it for, that's the end, that's that, enough of, enough then, raise * to, raise it to,
+raised to, lower * to, lower it to, lowered to, extend * to, extended to, shorten * to, shortened to, cut it to, cut
+to, cut down to, increased to, reduced to, bump * to, bumped to, set it to, goes up to, goes down to, takes over, took
+over, taking over from, stop doing, stop the, stop using, reverse, reversed, revoke, revoked, supersede, supersedes,
+superseded, overrule, overruled, void, obsolete, out of date, outdated, deprecated, lifted, relax the, loosen the,
+tighten the, amend, amended, the old * is, the old * are, the old * was, the old * * is, the old * * are, the old * *
+was, old rule, old order, thrown away, threw away, thrown out, threw out, on second thought, on second thoughts, i
+take back, take that back, different now, has changed, have changed, rule changes, allowed now, now allowed, may now,
+can now, goes back to, went back to, back to, we now, you now, is now, are now, now goes, now go, these days we, phase
+out, phased out, sunset, migrate to, migrated to, let's try, let's go with, let's have, let's stop, let's drop, let's
+switch, let's move, let's use, let's make it, was a nice idea, was a mistake, turned out too, doesn't work out, didn't
+work out, isn't working, grown out of, outgrown, is out of the, are out of the, is out now, are out now, change * to,
+change * * to, change * from, change * * from, changes to, changes from, changed from, change to, small change, one
+change, another change, two changes, little change, quick change, a change to, a change in, as from, with effect from,
+with immediate effect, beginning today, beginning next, beginning monday, beginning tuesday, beginning wednesday,
+beginning thursday, beginning friday, beginning in, starting in, starting on, starting at, has left, is leaving, is
+retiring, has retired, is no more, discontinued, is history, are history, has expired, has ended, has been cancelled,
+we cancelled, we've cancelled, i cancelled, i've cancelled, we've stopped, we stopped, i've stopped, we've dropped, we
+dropped, i've dropped, we've moved, we've replaced, we've switched, we've left, the new * is, the new * are, the new *
+will, our new * is, our new * are, new number is, new address is, let's raise, let's lower, let's shorten, let's
+extend, let's cut, let's set, let's double, let's halve, let's bring, let's go to, let's go back, let's loosen, let's
+tighten, let's push, let's make that, let's make them, let's keep it to, double it, halve it, reconsidered, i was
+wrong, we were wrong, my mistake, allowed again, hand over to, handed over to, hands over to, is taking over, will
+take over, we'd better, i'd sooner, we'd rather, try it with, try it without, from now, not with * but, not at * but,
+not on * but, not to * but
 """,
     "shift": """
 now, new, newly, old, the old, was, were, before, until now, so far, nowadays, these days, currently, changed,
@@ -92,7 +120,7 @@ this month, has left, is leaving
 as agreed, as we agreed, as discussed, as i said, as we said, as said, as before, as usual, as always, as ever,
 as planned, the usual, like always, like last time, again, still, remember, you know, you know the, told you,
 i told, we said, i said, we agreed, already said, same as, same rule, still holds, holds, stays, remains,
-stands, keep to, keeping, stay with, staying with, sticking, once more, repeat, another reminder, reminder,
+stands, keep to, keeping, same, stay with, staying with, sticking, once more, repeat, another reminder, reminder,
 don't forget, do not forget, the rule, our rule, your rule, per, according to, by our, in line with, the same,
 way we, way you, the way you, well known, our limit, our
 """,
@@ -180,6 +208,31 @@ therefore
 
 FIRST_PERSON: Final = "i we i've we've i'd we'd i'm we're"
 """Who speaks for himself: what he says is no report of what others say."""
+
+ONESELF: Final = "i i'm i'll i've i'd"
+"""Who speaks of himself …"""
+
+SHARED: Final = (
+    "you you're you'll your yours we we're we'll we've our ours us let's everybody everyone nobody all please"
+)
+"""… and who else a statement may be for."""
+
+I_ENDINGS: Final = ""
+"""Endings of what I do."""
+
+CEASING: Final = "stop stopped stopping quit cease ceased"
+"""Verbs that end what is done, where a gerund follows them."""
+
+GERUND: Final = "ing"
+
+LATELY: Final = "now nowadays"
+"""Where one stands in a clause, but not at its beginning, the clause says what was not so before …"""
+
+NOT_LATELY: Final = "right just by until till for even and but from so up to not"
+"""… unless one of these is before it."""
+
+INSTEAD: Final = "instead"
+"""Where a clause ends with one, it says what is to be in place of something."""
 
 REFUSALS: Final = "don't, do not, never"
 """What makes a ban of an order."""
