@@ -35,7 +35,7 @@ _SUPPORT: Final = 0.15
 _ABOUT: Final = 0.20
 """What supports a fragment is about the same from this cosine: below it they only share a tone, or a word."""
 
-_IN_FULL: Final = 8
+_IN_FULL: Final = 6
 """A sentence of so many words says something by itself."""
 
 _RESTATED: Final = 0.60
