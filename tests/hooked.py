@@ -29,7 +29,7 @@ class Transcript:
     """A session's file, written as Claude Code writes it: a record a line, each with its own id."""
 
     path: Path
-    cwd: str = "/work/river"
+    cwd: str = "/srv/river"
     count: int = 0
     lines: list[bytes] = field(default_factory=list)
 

@@ -473,7 +473,7 @@ def test_no_language_model_is_asked_in_the_background(hooks, monkeypatch):
 
 
 ROLLOUT = (
-    {"type": "session_meta", "payload": {"id": "s", "cwd": "/work/river", "cli_version": "0.171.0"}},
+    {"type": "session_meta", "payload": {"id": "s", "cwd": "/srv/river", "cli_version": "0.171.0"}},
     {
         "type": "response_item",
         "payload": {

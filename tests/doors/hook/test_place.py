@@ -97,14 +97,14 @@ def test_nothing_in_an_event_names_an_agent(tmp_path):
 )
 def test_every_folder_has_a_name_that_the_store_takes(name):
     """The agent of any path is acceptable to the journal, and its name on disk is the store's."""
-    agent_id = place.agent_of(f"/work/{name}")
+    agent_id = place.agent_of(f"/srv/{name}")
     assert make_layout(Path("/home"), agent_id).folder.name == place.encode(agent_id)
     assert place.encode(agent_id) == encode_name(agent_id)
 
 
 def test_forms_of_one_letter_are_two_folders():
     """As they are to the file system."""
-    composed, apart = (unicodedata.normalize(form, "/work/йод") for form in ("NFC", "NFD"))
+    composed, apart = (unicodedata.normalize(form, "/srv/йод") for form in ("NFC", "NFD"))
     assert place.agent_of(composed) != place.agent_of(apart)
 
 
