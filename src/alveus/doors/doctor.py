@@ -150,7 +150,8 @@ def _embedder(_place: Place, name: str) -> Iterator[Finding]:
 
     chosen = choose()
     if chosen is not None:
-        yield _ok(name, f"{chosen.id}@{chosen.revision}, for novelty and for recall by meaning")
+        judges = "for novelty and for recall" if os.environ.get(VARIABLE) else "for recall; words judge novelty"
+        yield _ok(name, f"{chosen.id}@{chosen.revision}, {judges}")
     elif os.environ.get(VARIABLE):
         yield _ok(name, f"none, as {VARIABLE} says: words judge and recall")
     else:
