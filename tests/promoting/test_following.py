@@ -275,3 +275,19 @@ def test_commands_promote_what_they_record(home, tmp_path, capfd, monkeypatch):
     main(["audit", "--json"])
     states = {one["state"] for lane in json.loads(capfd.readouterr().out)["lanes"] for one in lane["evidence"]}
     assert "promotion_missing" not in states
+
+
+def test_a_fault_of_our_own_is_said_and_the_next_record_goes_on(home, monkeypatch):
+    """What nobody foresaw ends the thread, is a mark, loses nothing, and promotion begins again behind a record."""
+    ended = threading.Event()
+    monkeypatch.setattr(threading, "excepthook", lambda _: ended.set())
+    with Hippocampus.open(home=home, agent_id="river", tiers=True) as memory:
+        monkeypatch.setattr(memory, "promote", lambda _: 1 / 0)
+        memory.record("observation", "the tide is high at noon", user="anna")
+        assert ended.wait(30)
+        assert [mark for mark in memory.marks() if "ZeroDivisionError" in mark]
+    with Hippocampus.open(home=home, agent_id="river", tiers=True) as memory:
+        memory.record("observation", "and low at six", user="anna")
+        assert memory._follower.wait(30)
+        assert not [mark for mark in memory.marks() if "ZeroDivisionError" in mark]
+        assert memory.retrieve("tide", "anna").items

@@ -130,6 +130,9 @@ class Follower:
         except (AlveusError, OSError) as error:
             told = error.message if isinstance(error, AlveusError) else str(error)
             self._settle(user, f"pages wait in STM, since the tiers could not be written: {told}", again=True)
+        except Exception as error:  # a fault of our own ends the thread; the next record begins another
+            self._settle(user, f"pages wait in STM, since promoting stopped on a {type(error).__name__}", again=True)
+            raise
         else:
             told = "pages were moved without the model, and are summarised once it answers" if done.degraded else ""
             self._settle(user, told, again=bool(done.degraded))
