@@ -165,7 +165,8 @@ def _short(text: str) -> str:
 
 def _explained(bullets: Sequence[Bullet], prose: int) -> dict[KernelName, str]:
     return {
-        name: f"Nothing of this kind was said consistently in {prose} fragments of prose."
+        name: f"Nothing of this kind was said consistently in {prose} fragments of prose. A rule enters once a user has "
+        "said it again, in another session, or has recorded it as a decision or an error."
         for name in KernelName
         if not any(one.name is name for one in bullets)
     }
