@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 
 import alveus as package
-import alveus.compiling as room
 from alveus import Hippocampus
 from plain_rules import compile_plainly
 
 
 @pytest.fixture(autouse=True)
 def _plain(monkeypatch):
-    monkeypatch.setattr(room, "compile_kernels", compile_plainly)
+    monkeypatch.setattr("alveus.kernels.compiler.compile_kernels", compile_plainly)
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ def _by_reach(company: Field, chosen: NDArray[np.int64], joined: _Joined) -> Non
     for at, label in zip(map(int, chosen), map(int, labels), strict=True):
         names: list[tuple[str, int]] = []
         neighbour = first.setdefault(("message", int(company.whole[at])), at)
-        if float(company.rows[at] @ company.rows[neighbour]) >= _BESIDE * company.scale:
+        if float(company.cosines[at, neighbour]) >= _BESIDE * company.scale:
             joined.unite(neighbour, at)
         if label != NOISE:
             names.append(("cluster", label))
@@ -121,7 +121,7 @@ def _by_company(
     """The best company of each: one rule with it where it was chosen too, else kept beside it."""
     links = company.links(chosen)
     links[:, old] = 0.0
-    links[company.rows[chosen] @ company.rows.T < _ABOUT * company.scale] = 0.0
+    links[company.cosines[chosen] < _ABOUT * company.scale] = 0.0
     best = dict(zip(map(int, chosen), map(int, links.argmax(axis=1)), strict=True))
     beside: dict[int, tuple[float, int]] = {}
     for (at, other), strength in zip(best.items(), map(float, links.max(axis=1)), strict=True):
@@ -129,7 +129,7 @@ def _by_company(
             continue
         if company.recorded[at] or company.recorded[other]:
             continue  # what stands for itself is no part of another rule for being near it
-        near = float(company.rows[at] @ company.rows[other]) >= _JOIN * company.scale
+        near = float(company.cosines[at, other]) >= _JOIN * company.scale
         if best.get(other) == at or (other in best and near):
             joined.unite(at, other)
         else:
@@ -168,6 +168,6 @@ def _is_said_again(company: Field, rows: list[int], everything: list[int]) -> bo
     sessions = len(set(company.session[everything]))
     if sessions < _SESSIONS or sessions > _SESSIONS or any(company.words[at] >= _IN_FULL for at in rows):
         return sessions >= _SESSIONS
-    near = company.rows[everything] @ company.rows[everything].T
+    near = company.cosines[np.ix_(everything, everything)]
     near[company.session[everything][:, None] == company.session[everything][None, :]] = 0.0
     return bool(near.max() >= _RESTATED * company.scale)
