@@ -39,7 +39,7 @@ _PATIENCE: Final = 10.0
 _QUESTION_PATIENCE: Final = 2_000
 """Milliseconds that a question waits for whoever writes the index; then the old one answers, and says so."""
 _AT_ONCE: Final = 8192
-_BYTES_AT_ONCE: Final = 16 << 20
+_BYTES_AT_ONCE: Final = 4 << 20
 """Records, and bytes of them, to a transaction."""
 _HASH: Final = 8 << 20
 """Bytes of terms that FTS5 gathers before it writes them: a piece, so that few segments have to be merged."""
