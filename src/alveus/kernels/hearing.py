@@ -76,7 +76,7 @@ def heard(prose: Sequence[Fragment], tones_of: Tones = counted) -> Heard:
     tones = tones_of([one.said for one in prose], codes)
     user = np.array([one.src is Source.USER for one in prose], dtype=bool)
     like = score.likeness(tones, user)
-    like[_guarded(prose, tones)] = 0.0
+    like[guarded(prose, tones)] = 0.0
     like[[len(one.said.split()) < _LEAST_WORDS for one in prose]] = 0.0
     recorded = np.zeros(len(prose), dtype=bool)
     recorded[_recorded(prose, like)] = True
@@ -94,7 +94,7 @@ def _recorded(prose: Sequence[Fragment], like: Scores) -> list[int]:
     return list(first.values())[-RECORDED:]
 
 
-def _guarded(prose: Sequence[Fragment], tones: NDArray[np.int64]) -> NDArray[np.bool_]:
+def guarded(prose: Sequence[Fragment], tones: NDArray[np.int64]) -> NDArray[np.bool_]:
     """A joke takes its whole message with it; a hypothesis or somebody's words take their neighbours in it."""
     found = np.zeros(len(prose), dtype=bool)
     joking = tones[:, AT["joke"]] > 0
