@@ -1,8 +1,8 @@
 """Fit the weights of `alveus.kernels.weights`: what a sentence is, and whether it replaces another.
 
 `python bench/fit_kernels.py` fits on the archives and the corpus under `bench/kernels/`, and writes the module.
-`--check [FOLDER ...]` writes nothing: it compiles each archive with weights that were fitted without it, the archives of
-the FOLDERs (which are never fitted on) with those of all; the table says what to expect of an archive that was never seen.
+`--check [FOLDER ...]` writes nothing: it compiles each archive with weights that were fitted without it, and those of
+the FOLDERs, which are never fitted on, with the weights of all. So one sees what to expect of an unseen archive.
 
 scikit-learn is needed here and nowhere else. Same data, same weights: nothing is drawn at random.
 """
@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import kernels as bench
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
+import kernels as bench
 from alveus.journal.record import Source
 from alveus.kernels import examples, learnt, replacing, score, weights
 from alveus.kernels.bullet import KernelName
@@ -51,7 +51,7 @@ CHANGES_BY_CORPUS: Final = 0.25
 CHANGING: Final = 0.04
 """Of what users say so much announces a change."""
 REPLACING: Final = 0.06
-"""A pair of this probability is a replacement: most of the likely ones say the old one again, and then the new stands."""
+"""A pair of this probability is a replacement: most others that are as likely say the old one again."""
 
 MEAN: Final = bench.encode([text for some in examples.BY_KIND for text in some]).round(4).mean(axis=0)
 
@@ -78,7 +78,7 @@ def sentences(texts: Sequence[str], said: Sequence[str], user: Sequence[bool], c
 
 
 class Labelled:
-    """An archive whose fragments have labels: of each message that is evidence, the sentence nearest to what it states."""
+    """An archive with labelled fragments: of each message that is evidence, the sentence nearest to what it states."""
 
     def __init__(self, archive: bench.Archive) -> None:
         self.archive = archive
@@ -228,7 +228,9 @@ def _replacing(found: Sequence[Labelled]) -> dict[str, float]:
     mean, spread = given.mean(axis=0), given.std(axis=0) + 1e-9
     model = LogisticRegression(C=PAIRS_STRENGTH, max_iter=5_000, tol=1e-6).fit((given - mean) / spread, taught)
     by = (model.coef_[0] / spread).round(2)
-    bias = float(model.intercept_[0] - (mean * model.coef_[0] / spread).sum()) - float(np.log(REPLACING / (1 - REPLACING)))
+    bias = float(model.intercept_[0] - (mean * model.coef_[0] / spread).sum()) - float(
+        np.log(REPLACING / (1 - REPLACING))
+    )
     return {**dict(zip(replacing.SIGNS, map(float, by), strict=True)), "bias": round(bias, 2)}
 
 
@@ -296,15 +298,13 @@ def check(found: Sequence[Labelled], others: Sequence[Labelled], beside: Sentenc
     for one in (*found, *others):
         install(fit([other for other in found if other is not one], beside))
         rows.append(measured(one.archive))
-        print(f"{one.archive.name:24}", bench._formatted(rows[-1]), flush=True)
-    print(f"{'mean':24}", bench._formatted(tuple(np.mean(rows, axis=0))))
+        print(f"{one.archive.name:24}", bench.formatted(rows[-1]), flush=True)
+    print(f"{'mean':24}", bench.formatted(tuple(np.mean(rows, axis=0))))
 
 
 def measured(archive: bench.Archive, encode: Callable[..., Any] | None = bench.encode) -> tuple[float, ...]:
     """The figures of one archive."""
-    compiled = compile_kernels(
-        archive.utterances, encode=encode, embedder_id=bench.EMBEDDER_ID, canon=archive.canon
-    )
+    compiled = compile_kernels(archive.utterances, encode=encode, embedder_id=bench.EMBEDDER_ID, canon=archive.canon)
     return bench.measures(archive, compiled.bullets)
 
 

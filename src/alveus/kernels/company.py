@@ -51,6 +51,9 @@ _LEAN: Final = 0.5
 
 _TILE: Final = 256
 
+_NO_CUE: Final = -9.0
+"""The odds of a change that neither a cue nor the weights tell."""
+
 _DECIMALS: Final = 4
 """Of a vector: the same text in another batch differs behind them."""
 
@@ -142,7 +145,7 @@ class Field:
             rows[len(texts) :],
             values=said,
             kinds=told.kinds if told is not None else odds(grammar + (nearest if nearest is not None else 0.0)),
-            changes=told.changes if told is not None else np.where(cues > 0, 0.0, -1.0),
+            changes=np.maximum(np.where(cues > 0, 0.0, _NO_CUE), told.changes if told is not None else _NO_CUE),
             meaning=meaning[: len(texts)] if told is not None and meaning is not None else None,
             scale=embedder_id if encode is not None else score.WORDS,
         )
@@ -181,7 +184,9 @@ class Field:
 
 def _manner(heard: Heard) -> Scores:
     user = np.array([one.src is Source.USER for one in heard.fragments], dtype=bool)
-    return learnt.manner(heard.tones, user, np.array([len(one.said.split()) for one in heard.fragments], dtype=np.int64))
+    return learnt.manner(
+        heard.tones, user, np.array([len(one.said.split()) for one in heard.fragments], dtype=np.int64)
+    )
 
 
 def _session(one: Fragment) -> str:

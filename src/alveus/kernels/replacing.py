@@ -84,10 +84,10 @@ def _told(company: Field, meaning: NDArray[np.float32]) -> Iterator[tuple[tuple[
         announced[rows] = company.changes[rows].max()
     said = _Said(company)
     established = np.flatnonzero(company.score >= _OLD)
-    asking = company.tones[:, AT["ask"]] > 0
-    for new in map(
-        int, np.flatnonzero(company.user & ~asking & (company.score >= _NEW) & (company.likeness >= _RULE))
-    ):
+    # What reminds of a rule, or asks for it, does not change it.
+    holding = (company.tones[:, [AT["ask"], AT["recall"]]] > 0).any(axis=1)
+    later = company.user & ~holding & (company.score >= _NEW) & (company.likeness >= _RULE)
+    for new in map(int, np.flatnonzero(later)):
         olds = established[(established < new) & (session[established] != session[new])]
         cosines = company.rows[olds] @ company.rows[new] / scale
         order = np.argsort(-cosines, kind="stable")[:_NEAREST]
@@ -104,19 +104,23 @@ def _told(company: Field, meaning: NDArray[np.float32]) -> Iterator[tuple[tuple[
         again = said.again(new)
         for place, old in enumerate(map(int, olds)):
             cosine = float(cosines[place])
+            denied = contradiction(company.fragments[old].said, company.fragments[new].said, cosine).score
+            gone = said.gone(old, new)
+            if not denied and not gone and announced[new] < 0.0:
+                continue  # nothing in it is another than it was
             line, canon = _by_canon(company, old, new)
             yield (
                 (old, new),
                 [
                     float(meaning[old] @ meaning[new]),
                     cosine,
-                    contradiction(company.fragments[old].said, company.fragments[new].said, cosine).score,
+                    denied,
                     float(announced[new]),
                     float(company.changes[new]),
                     float(company.changes[old]),
                     float(company.score[old]),
                     float(company.score[new]),
-                    said.gone(old, new),
+                    gone,
                     again,
                     float(alive[place]) - cosine,
                     float((np.maximum(to_new, 0.0) * like).max(initial=0.0)),
@@ -152,9 +156,7 @@ class _Said:
 
     def again(self, new: int) -> float:
         """How many values are set anew that other sessions say again; 2 at most."""
-        found = [
-            value for value in self._values[new].sets if self._after(value, new) and not self._before(value, new)
-        ]
+        found = [value for value in self._values[new].sets if self._after(value, new) and not self._before(value, new)]
         return float(min(len(found), _MOST_VALUES))
 
     def gone(self, old: int, new: int) -> float:

@@ -34,7 +34,7 @@ _HELD: Final = 0.66
 _HEARD: Final = 0.57
 """A revision is heard from this score."""
 
-_RULE: Final = 0.40
+_RULE: Final = 0.20
 """… and from this likeness of its tone to that of a rule."""
 
 _FAMILY: Final = 0.57
