@@ -2,8 +2,9 @@
 
     python bench/digest.py [MEBIBYTES]
 
-A made-up archive of that size (20) is compiled, as much is added as makes a digest due, and the digest is made. Only
-what is new is embedded; all else is done again, so that the ratio shows what is not embedding.
+A made-up archive of that size (20) is compiled. Then twice more is added, and a digest made: as many bytes of the
+journal as make one due, and as many of content. What is new is read, cut, counted and embedded; that the candidates are
+compared is done anew, whatever came.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from alveus import Draft, Hippocampus, Kind, Source
-from alveus.compiling.reading import read_journal
+from alveus.compiling.kept import read_journal
 from alveus.kernels.digest import THRESHOLD
 
 T = TypeVar("T")
 
 SIZE = 20
 AT_ONCE = 2_000
+JOURNAL = 0.51
+"""Of a journal's bytes the share that is content, in this archive."""
 SUBJECTS = ("the build", "a migration", "the staging server", "our parser", "the nightly job", "the cache", "a release")
 VERBS = (
     "needs",
@@ -105,16 +108,18 @@ def main(mebibytes: int) -> None:
     with tempfile.TemporaryDirectory() as folder, Hippocampus.open(home=Path(folder), agent_id="bench") as memory:
         first = record(memory, messages(dice, mebibytes << 20, 0))
         print(f"{mebibytes} MiB in {first:,} records; processor time")
-        timed("reading the journal, every record checked", lambda: read_journal(memory._agent))  # noqa: SLF001
         done, full = timed("compilation, embedding included", memory.compile)
         print(
             f"{'':11}  {dict(done.kernels.considered)}, {done.embedded:,} embedded, {len(done.kernels.bullets)} rules"
         )
-        added = record(memory, messages(dice, THRESHOLD, first))
-        status, _ = timed("counting what came since", memory.digest_status)
-        print(f"{'':11}  {status.bytes_since:,} bytes in {added:,} records, due: {status.due}")
-        made, part = timed("digest", memory.digest)
-        print(f"{'':11}  {made.embedded if made else 0:,} embedded; 1/{full / part:.1f} of the compilation")
+        timed("the journal, with what was kept of it", lambda: read_journal(memory._agent))  # noqa: SLF001
+        for share in (JOURNAL, 1.0):
+            added = record(memory, messages(dice, int(THRESHOLD * share), first))
+            first += added
+            status, _ = timed("counting what came since", memory.digest_status)
+            print(f"{'':11}  {status.bytes_since:,} bytes in {added:,} records, due: {status.due}")
+            made, part = timed("digest", lambda: memory.digest(now=True))
+            print(f"{'':11}  {made.embedded if made else 0:,} embedded; 1/{full / part:.1f} of the compilation")
         served, _ = timed("the kernels for a context, every record checked", lambda: memory._served(None, None))  # noqa: SLF001
         print(f"{'':11}  {sum(map(len, served.stated)) if served else 0} lines")
 

@@ -27,8 +27,10 @@ from alveus.kernels.bullet import KernelName
 from alveus.kernels.company import Field
 from alveus.kernels.compiler import compile_kernels
 from alveus.kernels.contradiction import contradiction
-from alveus.kernels.fragment import Fragment, What, cut
-from alveus.kernels.hearing import canon_lines, counted, guarded, heard
+from alveus.kernels.fragment import Fragment
+from alveus.kernels.hearing import canon_lines, guarded, heard
+from alveus.kernels.prose import Prose
+from alveus.kernels.tone import tone
 from alveus.language.terms import detect
 
 HERE: Final = Path(__file__).resolve().parent
@@ -68,13 +70,12 @@ class Sentences:
     change: NDArray[Any] = field(default_factory=lambda: np.zeros(0))
 
 
-def sentences(texts: Sequence[str], said: Sequence[str], user: Sequence[bool], codes: Sequence[str]) -> Sentences:
+def sentences(texts: Sequence[str], said: Sequence[str], user: NDArray[Any], tones: NDArray[Any]) -> Sentences:
     """Sentences without labels."""
     words = np.array([len(one.split()) for one in said])
     vectors = score.centred(np.round(bench.encode(texts), 4), MEAN)
     none = np.full(len(texts), -1)
-    how = learnt.manner(counted(said, codes), np.array(user), words)
-    return Sentences(vectors, how, none.copy(), none.copy(), none.copy())
+    return Sentences(vectors, learnt.manner(tones, user, words), none.copy(), none.copy(), none.copy())
 
 
 class Labelled:
@@ -82,18 +83,12 @@ class Labelled:
 
     def __init__(self, archive: bench.Archive) -> None:
         self.archive = archive
-        prose = [one for one in cut(archive.utterances) if one.what is What.PROSE]
-        self.prose = [one for one in prose if one.src in (Source.USER, Source.AGENT)]
-        codes: dict[int, str] = {}
-        for one in self.prose:
-            codes.setdefault(one.whole, detect(one.text))
+        prose = Prose.of(archive.utterances)
+        self.prose = prose.made(range(len(prose)))
         texts, said = [one.text for one in self.prose], [one.said for one in self.prose]
-        user = [one.src is Source.USER for one in self.prose]
-        languages = [codes[one.whole] for one in self.prose]
-        self.given = sentences(texts, said, user, languages)
-        tones = counted(said, languages)
-        self.likeness = score.likeness(tones, np.array(user))
-        self.heard = ~guarded(self.prose, tones) & np.array([len(one.split()) > 2 for one in said])
+        self.given = sentences(texts, said, prose.user, prose.tones)
+        self.likeness = score.likeness(prose.tones, prose.user)
+        self.heard = ~guarded(prose) & (prose.words > 2)
         self._label(archive.labels)
 
     def _label(self, labels: dict[str, Any]) -> None:
@@ -147,7 +142,8 @@ def corpus() -> Sentences:
     rows += [(one["b"], True, -1, -1, int(one["label"] == "replaces")) for one in read("pairs_revision.jsonl")]
     rows += [(text, True, 1, kind, -1) for kind, some in enumerate(examples.BY_KIND) for text in some]
     texts = [row[0] for row in rows]
-    given = sentences(texts, texts, [row[1] for row in rows], [detect(text) for text in texts])
+    tones = np.array([tone(text, detect(text)) for text in texts])
+    given = sentences(texts, texts, np.array([row[1] for row in rows]), tones)
     given.rule, given.kind, given.change = (np.array([row[at] for row in rows]) for at in (2, 3, 4))
     return given
 
@@ -236,7 +232,7 @@ def _replacing(found: Sequence[Labelled]) -> dict[str, float]:
 
 def field_of(archive: bench.Archive) -> Field:
     """The fragments of an archive with their company, as compiling finds them."""
-    listened = heard([one for one in cut(archive.utterances) if one.what is What.PROSE])
+    listened = heard(Prose.of(archive.utterances))
     company = Field.of(listened, canon_lines(archive.canon), bench.encode, bench.EMBEDDER_ID)
     company.contradict(lambda earlier, later, cosine: contradiction(earlier, later, cosine).score)
     return company

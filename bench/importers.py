@@ -2,7 +2,7 @@
 
 Each format's file is made (`tests/transcripts.py`), with turns of a few hundred characters, and imported into a journal
 of its own by a process of its own, so that the peak of memory is that of the one import. `--large` adds what no memory
-should feel: a JSONL of 1 GB and a list of 100 MB in one line.
+should feel: a JSONL of 1 GB, and of every format that is one value 100 MB of it in one line.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from alveus import Hippocampus
 from alveus.importers import run
 from alveus.importers.source import Source
 from alveus.importers.table import named
-from transcripts import OWN, Made
+from transcripts import LARGE, OWN, Made
+from transcripts import large as document
 
 WORDS = "the build server listens on port 8081 and the reviewers asked for smaller commits "
 TURN = WORDS * 4
 LARGE_LINES = "claude-code"
-LARGE_LIST = "chatgpt"
 
 
 def main() -> None:
     """Print the table."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--megabytes", type=float, default=4.0)
-    options.add_argument("--large", action="store_true", help="also 1 GB of lines and 100 MB in one line")
+    options.add_argument("--large", action="store_true", help="also 1 GB of lines, and 100 MB in one line")
     options.add_argument("--child", nargs=2, metavar=("FORMAT", "FILE"), help=argparse.SUPPRESS)
     options.add_argument("--no-store", action="store_true", help=argparse.SUPPRESS)
     given = options.parse_args()
@@ -99,7 +99,7 @@ def child(name: str, file: str, *, store: bool) -> None:
 
 
 def large(folder: Path) -> None:
-    """The two files that must be streamed. Their words are understood; what is stored is measured by `run.py`."""
+    """The files that must be streamed. Their words are understood; what is stored is measured by `run.py`."""
     lines = folder / "large.jsonl"
     made = OWN[LARGE_LINES]
     with lines.open("wb") as file:
@@ -110,16 +110,12 @@ def large(folder: Path) -> None:
             number += 1000
     told(LARGE_LINES, lines, f"{LARGE_LINES}, 1 GB of lines", store=False)
     lines.unlink()
-    one = folder / "conversations.json"
-    made = OWN[LARGE_LIST]
-    with one.open("wb") as file:
-        file.write(b"[")
-        number = 0
-        while file.tell() < 100_000_000:
-            file.write((b"," if number else b"") + made.data(1, TURN)[1:-1].replace(b'"c0"', b'"c%d"' % number))
-            number += 1
-        file.write(b"]")
-    told(LARGE_LIST, one, f"{LARGE_LIST}, 100 MB in one line", store=False)
+    for name in LARGE:
+        one = folder / OWN[name].file
+        with one.open("wb") as file:
+            file.writelines(document(name, 100_000_000, TURN))
+        told(name, one, f"{name}, 100 MB in one line", store=False)
+        one.unlink()
 
 
 if __name__ == "__main__":

@@ -30,8 +30,9 @@ from alveus.kernels.company import Field
 from alveus.kernels.compiler import Bullet, Encode, KernelName, compile_kernels
 from alveus.kernels.contradiction import contradiction
 from alveus.kernels.examples import BY_KIND
-from alveus.kernels.fragment import Fragment, Utterance, What, cut
+from alveus.kernels.fragment import Fragment, Utterance, cut
 from alveus.kernels.hearing import canon_lines, heard
+from alveus.kernels.prose import Prose
 from alveus.store.arrays import ONE_THREAD
 from alveus.store.embedders import choose
 
@@ -181,7 +182,7 @@ def formatted(values: Sequence[float]) -> str:
 
 def scored(archive: Archive) -> tuple[list[Fragment], NDArray[np.float64], NDArray[np.float64]]:
     """The fragments that were heard, their products, and their calibrated scores."""
-    listened = heard([one for one in cut(archive.utterances) if one.what is What.PROSE])
+    listened = heard(Prose.of(archive.utterances))
     field = Field.of(listened, canon_lines(archive.canon), encode, EMBEDDER_ID)
     return field.fragments, field.raw, field.score
 

@@ -8,9 +8,9 @@ from alveus.journal.record import Source
 from alveus.kernels.compiler import Bullet, Compiled, KernelName
 
 
-def compile_plainly(utterances, *, encode, embedder_id, canon=None, contradicts=None, word=None, tones=None):
+def compile_plainly(utterances, *, encode, embedder_id, canon=None, contradicts=None, word=None):
     """The rules, in the order of their names."""
-    del embedder_id, contradicts, tones
+    del embedder_id, contradicts
     said = {}
     order = sorted(utterances, key=lambda one: (one.time, one.origin, one.text))
     for one in order:

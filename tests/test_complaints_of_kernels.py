@@ -92,7 +92,7 @@ def test_a_run_that_fails_takes_nothing_from_what_the_agent_is_given(memory, mon
         raise ValueError("no such window")
 
     with monkeypatch.context() as patch:
-        patch.setattr("alveus.compiling.compile_kernels", broken)
+        patch.setattr("alveus.kernels.compiler.compile_kernels", broken)
         with pytest.raises(KernelError, match="no such window"):
             memory.digest(now=True)
     after = memory.context("force-push", 4_000)

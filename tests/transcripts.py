@@ -603,3 +603,96 @@ def langgraph_database(path: Path) -> Path:
 def picture() -> str:
     """A picture of one pixel, as base64."""
     return base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\0" * 40).decode()
+
+
+# ── documents that are one value ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _tree(number: int, text: str) -> list[bytes]:
+    """Two nodes of one conversation of ChatGPT, each under its name."""
+    found = []
+    for place, (role, words) in enumerate(zip(("user", "assistant"), said(number, text), strict=True), 2 * number):
+        message = {
+            "id": f"m{place}",
+            "author": {"role": role},
+            "create_time": 1_785_578_400.5 + number,
+            "content": {"content_type": "text", "parts": [words]},
+            "recipient": "all",
+        }
+        before = f"n{place - 1}" if place else None
+        node = {"id": f"n{place}", "parent": before, "children": [f"n{place + 1}"], "message": message}
+        found.append(f'"n{place}": {json.dumps(node)}'.encode())
+    return found
+
+
+def _within(name: str, member: str) -> Callable[[int, str], list[bytes]]:
+    """The messages of the conversations that a format has one for each turn."""
+    return lambda number, text: [json.dumps(one).encode() for one in OWN[name].turn(number, text)[0][member]]
+
+
+def _turn(name: str) -> Callable[[int, str], list[bytes]]:
+    return lambda number, text: [json.dumps(one).encode() for one in OWN[name].turn(number, text)]
+
+
+LARGE: dict[str, tuple[str, Callable[[int, str], list[bytes]], str]] = {
+    "atif": (
+        '{"schema_version": "ATIF-v1.7", "agent": {"name": "a", "version": "1"}, "steps": [',
+        _turn("atif"),
+        '], "final_metrics": {"total_steps": 2}, "session_id": "at the end"}',
+    ),
+    "letta": (
+        '{"agents": [{"name": "Ann", "agent_type": "x", "messages": [',
+        _turn("letta"),
+        '], "in_context_message_ids": ["m"]}], "blocks": [{"label": "p", "value": "I am Ann"}], "tools": [{"a": 1}]}',
+    ),
+    "hermes": (
+        '{"platform": "cli", "session_start": "x", "messages": [',
+        _turn("hermes"),
+        '], "usage": {}, "session_id": "at the end"}',
+    ),
+    "gemini-cli": (
+        '{"projectHash": "p", "startTime": "x", "messages": [',
+        _turn("gemini-cli"),
+        '], "sessionId": "at the end"}',
+    ),
+    "chatgpt": (
+        '{"title": "t", "mapping": {',
+        _tree,
+        '}, "current_node": "n1", "conversation_id": "at the end"}',
+    ),
+    "claude-ai": (
+        '{"name": "t", "chat_messages": [',
+        _within("claude-ai", "chat_messages"),
+        '], "uuid": "at the end"}',
+    ),
+    "grok": (
+        '{"conversations": [{"responses": [',
+        _within("grok", "responses"),
+        '], "conversation": {"id": "at the end"}}]}',
+    ),
+    "inspect-ai": (
+        '{"eval": {"task": "t"}, "plan": {}, "samples": [{"id": 1, "epoch": 1, "messages": [',
+        _within("inspect-ai", "messages"),
+        '], "scores": {"s": {"value": 1}}, "uuid": "at the end"}]}',
+    ),
+    "openai-chat": ('{"messages": [', _turn("openai-chat"), '], "id": "at the end"}'),
+    "sharegpt": ('[{"conversations": [', _within("sharegpt", "conversations"), "]}]"),
+    "langchain": ('{"messages": [', _turn("langchain"), "]}"),
+    "pydantic-ai": ("[", _turn("pydantic-ai"), "]"),
+    "mem0": ('{"results": [', _turn("mem0"), "]}"),
+}
+"""Formats that are one JSON value, as one conversation in one line; most say at its end how it is called."""
+
+
+def large(name: str, size: int, text: str) -> Iterator[bytes]:
+    """Such a file of at least so many bytes."""
+    before, turn, after = LARGE[name]
+    yield before.encode()
+    written = number = 0
+    while written < size:
+        for one in turn(number, text):
+            piece = (b", " if written else b"") + one
+            written += len(piece)
+            yield piece
+        number += 1
+    yield after.encode()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import threading
 import time
 from collections import deque
@@ -334,6 +333,8 @@ class Agent:
 
     def rotate(self) -> Rotation:
         """New key durable, closing record, head; then the next opening does the rest: spec/journal.md, section 9."""
+        import secrets  # noqa: PLC0415  (as in `store.creation`)
+
         old, link = self.stream.key, self.stream.link
         self.stream.check_writable()
         key, chain = new_key(), secrets.token_hex(16)

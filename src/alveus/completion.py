@@ -7,11 +7,12 @@ ranked. The journal is not written.
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from itertools import count, islice
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 from alveus.agent import Agent
 from alveus.errors import InputError
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from alveus.recall.meaning import Meaning
-    from alveus.recall.ranking import Evidence, Pool, Scores, Sessions
+    from alveus.recall.ranking import Arithmetic, Evidence, Floats, Pool, Scores, Sessions
     from alveus.recall.words import Wanted
     from alveus.store.asking import Asking, Within
     from alveus.store.stream import Stream
@@ -55,6 +56,9 @@ _LONGEST_SPAN: Final = 366
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _PREFIX: Final = 3
 _BESIDE: Final = 3
+_SESSION: Final = Row._fields.index("session")
+_SPEAKER: Final = Row._fields.index("speaker")
+_NEITHER: Final = (None, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +130,8 @@ def complete(agent: Agent, question: Question, top_k: int) -> Recalled:
 def timeline(agent: Agent, kinds: Iterable[Kind]) -> list[DayOfNovelty]:
     """The days of the past, oldest first."""
     counted: dict[int, dict[str, int]] = {}
-    for day, novelty, count in _ask(agent, lambda asking: asking.days(kinds)):
-        counted.setdefault(day, {})[novelty.value] = count
+    for day, novelty, times in _ask(agent, lambda asking: asking.days(kinds)):
+        counted.setdefault(day, {})[novelty.value] = times
     return [DayOfNovelty(day=date.fromordinal(_EPOCH + day), **counts) for day, counts in counted.items()]
 
 
@@ -235,30 +239,33 @@ class _Completion:
 
     def _rank(self, within: Within) -> Iterator[Ranked]:
         """The records, best first."""
-        from alveus.recall import ranking, words  # noqa: PLC0415  (numpy comes with the first question)
+        from alveus.recall import words  # noqa: PLC0415  (with the first question)
 
+        how = _arithmetic(self._meaning)
         wanted, names = self._wanted(within)
-        evidence = words.find(within, wanted, within.count())
-        brought = words.brought_in(evidence)
-        if len(brought) > POOL:  # equal contents are not to crowd out the others
-            brought = words.brought_in(words.among(evidence, within.different(brought.tolist())))[-POOL:]
-        rows = within.rows(brought.tolist())
+        found = words.find(within, wanted, within.count())
+        evidence = [one._replace(rows=how.column(one.rows)) for one in found]
+        numbers = set[int]().union(*(one.rows for one in found))
+        held = evidence
+        if len(numbers) > POOL:  # equal contents are not to crowd out the others
+            held = how.among(evidence, within.different(numbers))
+        rows = within.rows(how.brought_in(held)[-POOL:])
         if self._meaning is not None:
             rows += within.rows(self._meaning.nearest(self._chains, self._allowed(within), AROUND))
         if not rows:
             return
-        rows += within.at(ranking.places_around(_pool(rows), evidence, AROUND))
-        pool = _pool(rows)
-        cosines, similar = self._meaning.cosines(self._chains, pool.number) if self._meaning else (None, None)
-        scores = ranking.score(
+        rows += within.at(how.places_around(how.pool_of(rows), evidence, AROUND))
+        pool = how.pool_of(rows)
+        cosines, similar = self._meaning.cosines(self._chains, cast("Ints", pool.number)) if self._meaning else _NEITHER
+        scores = how.score(
             pool,
             evidence,
-            self._sessions(pool),
+            self._sessions(rows),
             mean_length=self._asking.total_length() / max(1, self._asking.count()),
-            named=self._named(names, pool),
-            similar=similar,
+            named=self._named(names, rows),
+            similar=cast("Floats | None", similar),
         )
-        for position in ranking.order(pool, scores).tolist():
+        for position in how.order(pool, scores):
             cosine = None if cosines is None else round(float(cosines[position]), 3)
             why = _why(pool, scores, evidence, position, cosine) if self._question.explain else None
             yield Ranked(int(pool.number[position]), int(pool.twin[position]), why)
@@ -299,25 +306,23 @@ class _Completion:
             if last - first <= _LONGEST_SPAN:
                 yield span.words, range(first, last + 1)
 
-    def _named(self, terms: Sequence[str], pool: Pool) -> int:
+    def _named(self, terms: Sequence[str], rows: Sequence[Row]) -> int:
         """The one speaker whom the question names; 0 for none or several. Those outside the scope do not count."""
         speakers = self._asking.speakers(terms)
         if not self._question.scope.is_everything():
-            there = set(pool.speaker.tolist())
+            there = {row[_SPEAKER] for row in rows}
             speakers = [one for one in speakers if one in there]
         return speakers[0] if len(speakers) == 1 else 0
 
-    def _sessions(self, pool: Pool) -> Sessions:
-        import numpy as np  # noqa: PLC0415
-
+    def _sessions(self, rows: Sequence[Row]) -> Sessions:
         from alveus.recall.ranking import Sessions  # noqa: PLC0415
-        from alveus.recall.sets import distinct  # noqa: PLC0415
 
-        ids = distinct(pool.session)
-        lengths = self._asking.sessions(ids.tolist())
+        ids = sorted({row[_SESSION] for row in rows})
+        known = self._asking.sessions(ids)
+        lengths = [known.get(one, 0) for one in ids]
+        named = [length for one, length in zip(ids, lengths, strict=True) if one > 0]
         count = self._asking.session_count(self._question.scope.user)
-        known = np.array([lengths.get(one, 0) for one in ids.tolist()], dtype=float)
-        return Sessions(ids, known, count, float(known[ids > 0].mean()) if (ids > 0).any() else 0.0)
+        return Sessions(ids, lengths, count, sum(named) / len(named) if named else 0.0)
 
     # Reading
 
@@ -373,23 +378,28 @@ def _meaning(agent: Agent, text: str) -> Meaning | None:
     return Meaning(vector, agent.vectors(EMBED), by.embedder.calibration)
 
 
-def _pool(rows: Sequence[Row]) -> Pool:
-    """The rows as columns, each once, in the order of their places."""
-    import numpy as np  # noqa: PLC0415
+def _arithmetic(meaning: Meaning | None) -> Arithmetic:
+    """On lists for the first question that a process asks by words alone, else on numpy's arrays: equal to the bit."""
+    from alveus.recall import ranking  # noqa: PLC0415  (with the first question)
 
-    from alveus.recall.ranking import ORDINALS, Pool  # noqa: PLC0415
-    from alveus.recall.sets import first_of_each  # noqa: PLC0415
+    if meaning is None and "numpy" not in sys.modules and next(_questions) == 0:
+        return ranking
+    from alveus.recall import arrays  # noqa: PLC0415  (numpy: a fifth of what a hook may take)
 
-    table = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, len(Row._fields))
-    pool = Pool(*table.T)
-    return Pool(*table[first_of_each(pool.session * ORDINALS + pool.ordinal)].T)
+    return arrays
+
+
+_questions = count()
+"""How many questions were asked: a hook asks one, and ends before numpy would be there."""
 
 
 def _why(pool: Pool, scores: Scores, evidence: Sequence[Evidence], position: int, cosine: float | None) -> Why:
-    number = pool.number[position]
     session, ordinal = pool.session[position], pool.ordinal[position]
-    near = pool.number[(pool.session == session) & (abs(pool.ordinal - ordinal) <= _BESIDE)]
-    own = [one.word for one in evidence if number in one.rows]
-    beside = [one.word for one in evidence if one.word not in own and bool(set(near.tolist()) & set(one.rows.tolist()))]
+    beside = range(max(0, position - _BESIDE), min(len(pool.number), position + _BESIDE + 1))  # places rise
+    near = [
+        pool.number[at] for at in beside if pool.session[at] == session and abs(pool.ordinal[at] - ordinal) <= _BESIDE
+    ]
+    own = [one.word for one in evidence if one.holds(pool.number[position])]
+    around = [one.word for one in evidence if one.word not in own and any(map(one.holds, near))]
     parts = {name: round(float(getattr(scores, name)[position]), 3) for name in scores._fields if name != "total"}
-    return Why(round(float(scores.total[position]), 3), tuple(own), tuple(beside), cosine, parts)
+    return Why(round(float(scores.total[position]), 3), tuple(own), tuple(around), cosine, parts)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 _PIECES: Final = re.compile(r"[A-Za-z0-9]+|[^\W\d_A-Za-z]+|[^\W_]+|\s+|.", re.DOTALL)
@@ -39,7 +40,7 @@ def estimate_tokens(text: str) -> int:
     total, after_space = 0.0, False
     for found in _PIECES.finditer(text):
         piece = found[0]
-        total += _cost(piece, cyrillic)
+        total += (_known if len(piece) <= _SHORT else _cost)(piece, cyrillic)
         total += after_space and piece[0].isdigit()  # a number does not take the space before it into its token
         after_space = piece.isspace()
     return math.ceil(total) + bool(text)  # a short text can be dearer than its like
@@ -65,6 +66,11 @@ def _cost(piece: str, cyrillic: float) -> float:
     if _CYRILLIC_RANGE[0] <= ord(first) < _CYRILLIC_RANGE[1]:
         return 1 + max(0, len(piece) - _CYRILLIC_FREE) * cyrillic + _NAME * (len(piece) > 2 and first.isupper())
     return len(piece) * _OTHER
+
+
+_known: Final = lru_cache(maxsize=4096)(_cost)
+"""Most pieces of a text are met again."""
+_SHORT: Final = 32
 
 
 def _is_syllable(letter: str) -> bool:

@@ -684,9 +684,10 @@ class Hippocampus:
 
     def _compiling(self) -> Compiling:
         from alveus.compiling import Compiling  # noqa: PLC0415
-        from alveus.store.models import choose  # noqa: PLC0415
 
         def model() -> Model | None:
+            from alveus.store.models import choose  # noqa: PLC0415  (for whoever compiles)
+
             given = self._summarizer
             if given is None or isinstance(given, str):
                 return choose(given, self._tiering().db, self._agent.options.clock) if _asks(given) else None
@@ -823,6 +824,8 @@ def _embedders(given: Embedder | str | None) -> tuple[Embedder | None, Callable[
     """Who judges novelty, None for the words; and how to find who recalls by meaning where that is nobody."""
     if given is None and not os.environ.get("ALVEUS_EMBEDDER"):
         return None, _default_embedder
+    if given == "none":
+        return None, lambda: None  # nothing to choose from: what chooses takes longer to import than this
     if given is None or isinstance(given, str):
         from alveus.store.embedders import choose  # noqa: PLC0415
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-import alveus.compiling as room
 from alveus import Hippocampus
 from plain_rules import compile_plainly
 
@@ -10,7 +9,7 @@ from plain_rules import compile_plainly
 @pytest.fixture
 def plain(monkeypatch):
     """Kernels are made of what a user says as `rule NAME = TEXT`."""
-    monkeypatch.setattr(room, "compile_kernels", compile_plainly)
+    monkeypatch.setattr("alveus.kernels.compiler.compile_kernels", compile_plainly)
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-import alveus.compiling as room
 from alveus import Draft, Hippocampus, KernelError, Kind
+from alveus.kernels import compiler
 from alveus.kernels.digest import THRESHOLD
 from plain_rules import compile_plainly
 from simulator import Clock
@@ -129,7 +129,7 @@ def test_a_failing_pipeline_is_due_until_it_succeeds(begun, monkeypatch):
     """The failure costs no byte of what was counted."""
     fill(begun, THRESHOLD + 3 * LINE)
     with monkeypatch.context() as patch:
-        patch.setattr(room, "compile_kernels", lambda *_, **__: 1 / 0)
+        patch.setattr("alveus.kernels.compiler.compile_kernels", lambda *_, **__: 1 / 0)
         for _ in range(2):
             with pytest.raises(KernelError):
                 begun.digest()
@@ -159,7 +159,7 @@ def test_two_watchers_at_once_make_one_digest(home, clock, begun):
 
 
 def _watch(home, start, made):
-    room.compile_kernels = compile_plainly
+    compiler.compile_kernels = compile_plainly
     with Hippocampus.open(home=home, agent_id="river", clock=Clock(), lock_timeout=60) as memory:
         start.wait()
         made.put(memory.digest() is not None)

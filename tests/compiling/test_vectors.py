@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from alveus import Hippocampus, StoreError
-from alveus.compiling.vectors import TONES, VECTORS, ToneCache, VectorCache
-from alveus.kernels.tone import REGISTERS, tone
+from alveus.compiling.vectors import VECTORS, VectorCache
 
 
 class Counting:
@@ -130,25 +129,3 @@ def test_an_embedder_that_fails_leaves_the_old_kernels(home, clock, embedder, ru
         assert files(memory) == before
         embedder.encode = works
         assert memory.digest(now=True).embedded == 1
-
-
-def test_tones_are_counted_once(tmp_path, monkeypatch):
-    """And are what they are without the file; another language of the same text is another text."""
-    texts, codes = (
-        ["Never force-push.", "Не катим по пятницам.", "Never force-push.", "Never force-push."],
-        ["en", "ru", "en", ""],
-    )
-    expected = [list(tone(text, code)) for text, code in zip(texts, codes, strict=True)]
-    assert ToneCache(tmp_path).counts(texts, codes).tolist() == expected
-    monkeypatch.setattr("alveus.kernels.tone.tone", lambda *_: 1 / 0)
-    assert ToneCache(tmp_path).counts(texts, codes).tolist() == expected
-    assert ToneCache(tmp_path).counts([], []).shape == (0, len(REGISTERS))
-
-
-def test_tones_of_other_word_lists_are_counted_again(tmp_path):
-    """The file names the lists by their hash."""
-    ToneCache(tmp_path).counts(["Never force-push."], ["en"])
-    path = tmp_path / TONES
-    data = path.read_bytes()
-    path.write_bytes(data.replace(data.split()[1], b"0" * 16, 1).replace(b"\x01", b"\x07"))
-    assert ToneCache(tmp_path).counts(["Never force-push."], ["en"]).tolist() == [list(tone("Never force-push.", "en"))]

@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 
 import alveus as package
-import alveus.compiling as room
 from alveus import Hippocampus
 from plain_rules import compile_plainly
 
 
 @pytest.fixture(autouse=True)
 def _plain(monkeypatch):
-    monkeypatch.setattr(room, "compile_kernels", compile_plainly)
+    monkeypatch.setattr("alveus.kernels.compiler.compile_kernels", compile_plainly)
 
 
 @pytest.fixture
@@ -274,3 +273,24 @@ def test_watching_makes_what_is_due_and_ends_with_a_signal(said, home, folder):
     assert made["made"]["digest"] == 2
     assert b"watching" in err
     assert not (folder / "digests" / "3.md").exists()
+
+
+def test_a_second_signal_does_not_wait_for_the_digest(said, monkeypatch):
+    """The first says what it waits for; the second ends it at once, as an interrupt, and the old kernels stay."""
+
+    def make(*_args, **_options):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        raise AssertionError("the second signal did not end it")
+
+    said("digest", "--now")
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    monkeypatch.setattr(Hippocampus, "digest", make)
+    try:
+        ended = said("digest", "--watch")
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+    assert ended.status == 130
+    assert "Ctrl-C again ends it now" in ended.err
+    assert said("kernel", "show").status == 0

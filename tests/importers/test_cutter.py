@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alveus.importers.cutter import Closing, Opening, Piece, cut
+from alveus.importers.cutter import Closing, Keys, Opening, Piece, cut
 from alveus.importers.source import Span
 
-KEYS = frozenset({"messages"})
+LISTS, MAPS, NESTED = frozenset({"messages", "agents"}), frozenset({"mapping"}), frozenset({"agents"})
 VALUES = st.recursive(
     st.none()
     | st.booleans()
@@ -23,11 +23,11 @@ VALUES = st.recursive(
 )
 
 
-def pieces(data: bytes, step: int, limit: int = 1 << 20):
+def pieces(data: bytes, step: int, limit: int = 1 << 20, wide: int | None = None):
     """What is cut from the data in chunks of this size; each piece is where it says it is."""
     at = Span(line=1, start=0, size=len(data))
     chunks = [data[start : start + step] for start in range(0, len(data), step)]
-    found = list(cut(chunks, at=at, keys=KEYS, limit=limit))
+    found = list(cut(chunks, Keys(lists=LISTS, maps=MAPS, nested=NESTED, limit=limit, wide=wide or limit), at))
     for one in found:
         if isinstance(one, Piece) and one.data is not None:
             assert data[one.at.start : one.at.start + one.at.size] == one.data
@@ -80,10 +80,36 @@ def test_damage_ends_where_it_can_be_seen_to_end(data, expected):
 def test_what_stands_around_the_list_comes_with_it():
     """The members before the list come with its opening, those behind it with its closing."""
     opening, piece, closing = pieces(b'{"id": "x", "messages": [1], "after": 2}', 3)
-    assert closing == Closing(rest=b', "after": 2}')
-    assert isinstance(opening, Opening)
-    assert opening.header == b'{"id": "x", "messages": '
+    assert (type(closing), closing.rest) == (Closing, b', "after": 2}')
+    assert (type(opening), opening.name, opening.before) == (Opening, "messages", b'{"id": "x", "messages": ')
     assert piece.data == b"1"
+
+
+def test_an_object_may_hold_many_lists():
+    """Each list of an object is cut, and what stands between them comes with the next; members of a map likewise."""
+    data = b'{"a": 1, "agents": [1, 2], "b": [3], "mapping": {"x": {}, "y": 5}, "messages": [], "c": 2} 7'
+    for step in (1, 4, 200):
+        assert [
+            one.data if isinstance(one, Piece) else one.before if isinstance(one, Opening) else one.rest
+            for one in pieces(data, step)
+        ] == [
+            b'{"a": 1, "agents": ',
+            b"1",
+            b"2",
+            b', "b": [3], "mapping": ',
+            b'"x": {}',
+            b'"y": 5',
+            b', "messages": ',
+            b', "c": 2}',
+            b"7",
+        ]
+
+
+def test_what_may_be_cut_again_is_held_less():
+    """Of elements that may hold many themselves only so much is held as is soon read again."""
+    data = b'{"agents": ["' + b"x" * 50 + b'"], "messages": ["' + b"y" * 50 + b'"]}'
+    first, second = [one for one in pieces(data, 9, limit=100, wide=20) if isinstance(one, Piece)]
+    assert (first.data, first.at.size, len(second.data)) == (None, 52, 52)
 
 
 def test_element_over_the_limit_is_not_held():

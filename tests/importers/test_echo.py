@@ -68,6 +68,86 @@ def test_a_call_of_ours_is_dropped(tool, given):
     assert echo.without(result(tool, f"{tool} {given}", src=Source.AGENT)) is None
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "alveus recall port",
+        "cd '/a b' && alveus --home /h --agent river recall 'the port; or what?' 2>&1 | head -20",
+        "ALVEUS_HOME=/h uv run alveus context port 2>/dev/null | grep -n 8081 | sort",
+        "/usr/local/bin/alveus --json show 0a",
+        ["bash", "-lc", "alveus load"],
+        ["alveus", "kernel", "show"],
+    ],
+)
+def test_what_our_command_alone_printed_is_known_by_its_line(line):
+    """A shell that ran nothing else gave nothing else: that is the memory speaking."""
+    assert echo.command({"command": line})
+    assert echo.command({"cmd": line})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "alveus recall port && make test",
+        "alveus recall port; ls",
+        "alveus recall port || ls",
+        "alveus recall port\nls",
+        "ls | alveus record decision -",
+        "alveus recall port | python judge.py",
+        "(alveus recall port; ls)",
+        "alveus record decision 'the port is 8081'",
+        "alveus import session.jsonl",
+        "echo alveus recall port",
+        "grep -r 'alveus recall' .",
+        'alveus recall "port',
+        "alveus",
+        "",
+        ["ls", "alveus"],
+        None,
+        7,
+    ],
+)
+def test_what_others_may_have_printed_is_theirs(line):
+    """Where anything else may have printed, or nothing of ours is shown, the output stays."""
+    assert echo.command({"command": line}) == ""
+
+
+def test_our_commands_are_commands_of_ours():
+    """No name is taken for ours that the command line does not have."""
+    from alveus.doors.cli import app
+
+    there = {one.name for one in (*app.registered_commands, *app.registered_groups)}
+    assert there >= echo.COMMANDS
+
+
+@pytest.mark.parametrize("line", ["alveus recall port", "alveus recall port && make"])
+def test_a_shell_that_read_the_memory_is_an_echo_and_its_call_is_not(line, tmp_path, hippocampus):
+    """Of the agent's own look into the memory the call is kept, and the answer only where more may be in it."""
+    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": line}}
+    back = {"type": "tool_result", "tool_use_id": "t1", "content": "0a0a0a0a  decision  the port is 8081"}
+    told = {"sessionId": "0b-session", "cwd": "/w", "timestamp": "2026-11-30T09:27:02.000Z"}
+    path = tmp_path / "0b-session.jsonl"
+    path.write_text(
+        json.dumps({**told, "type": "assistant", "uuid": "u1", "message": {"role": "assistant", "content": [use]}})
+        + "\n"
+        + json.dumps({**told, "type": "user", "uuid": "u2", "message": {"role": "user", "content": [back]}})
+        + "\n"
+    )
+    alone = "&&" not in line
+    report = run(hippocampus, path)
+    assert (report.stored, report.skipped.get(ECHO, 0)) == (1 if alone else 2, 1 if alone else 0)
+    assert hippocampus.drafts[0].content.startswith("Bash")
+    codex = tmp_path / "rollout-2026-11-30T09-27-08-s.jsonl"
+    items = [
+        {"type": "function_call", "call_id": "c1", "name": "exec_command", "arguments": json.dumps({"cmd": line})},
+        {"type": "function_call_output", "call_id": "c1", "output": "the port is 8081"},
+    ]
+    lines = [{"timestamp": "2026-11-30T09:27:00.000Z", "type": "session_meta", "payload": {"id": "s", "cwd": "/w"}}]
+    lines += [{"timestamp": "2026-11-30T09:27:01.000Z", "type": "response_item", "payload": one} for one in items]
+    codex.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    assert run(hippocampus, codex).skipped.get(ECHO, 0) == (1 if alone else 0)
+
+
 def test_the_names_are_the_servers():
     """A tool that the server gets is known here."""
     tools = pytest.importorskip("alveus.doors.mcp.tools", reason="the extra `mcp` is not installed")
@@ -134,3 +214,17 @@ def test_an_importer_drops_it_and_says_so(tmp_path, hippocampus):
         report = run(hippocampus, path)
         assert report.skipped.get(ECHO) == 2, report
     assert not hippocampus.drafts
+
+
+@pytest.mark.parametrize(("line", "kept"), [("alveus recall port", 0), ("alveus recall port && make", 1)])
+def test_a_hook_does_not_take_it_in_either(line, kept):
+    """What an agent's shell gave of the memory is no word of an event; what may hold more is."""
+    from alveus.doors.hook.words import words_of
+
+    event = {
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": line},
+        "tool_response": {"stdout": "the port is 8081", "stderr": ""},
+    }
+    assert len(words_of(event)) == kept

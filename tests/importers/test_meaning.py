@@ -244,10 +244,10 @@ def test_letta_packets_and_messages(bring):
     agent = {"name": "Ann", "agent_type": "x", "messages": messages, "secrets": {"KEY": "hidden"}}
     drafts = bring(json.dumps({"agents": [agent], "blocks": blocks}), name="ann.af")
     assert told(drafts) == [
-        ("identity_change", "agent", "I am Ann"),
         ("observation", "user", "hi"),
         ("observation", "system", '{"type": "heartbeat", "reason": "beat"}'),
         ("state", "agent", "hello"),
+        ("identity_change", "agent", "I am Ann"),
     ]
     assert "hidden" not in repr(drafts)
 

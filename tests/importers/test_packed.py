@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import sqlite3
@@ -44,12 +45,13 @@ EXPORT = {"user.json": b'{"email": "a@b.c", "phone_number": "+1"}', "conversatio
 # ── Zstandard ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_compressed_rollout_is_the_same_session(write, hippocampus):
-    """A `.zst` brings what its plain file would bring, in one frame or several, and is known after it."""
+@pytest.mark.parametrize(("compress", "end"), [(zstd.compress, "zst"), (gzip.compress, "gz")], ids=["zst", "gz"])
+def test_compressed_rollout_is_the_same_session(compress, end, write, hippocampus):
+    """A compressed file brings what its plain file would bring, in one frame or several, and is known after it."""
     run(hippocampus, write(CODEX, name="rollout.jsonl"))
     half = CODEX.index(b"\n", len(CODEX) // 2) + 1
-    for data in (zstd.compress(CODEX), zstd.compress(CODEX[:half]) + zstd.compress(CODEX[half:])):
-        report = run(hippocampus, write(data, name="rollout.jsonl.zst"))
+    for data in (compress(CODEX), compress(CODEX[:half]) + compress(CODEX[half:])):
+        report = run(hippocampus, write(data, name=f"rollout.jsonl.{end}"))
         assert (report.formats, report.stored, report.known) == ({"codex": 1}, 0, 6)
 
 
@@ -57,16 +59,18 @@ def test_plain_file_wins_over_its_compressed_copy(write, hippocampus, tmp_path):
     """In a folder the copy beside a plain file is not read at all."""
     write(CODEX, name="logs/rollout.jsonl")
     write(zstd.compress(CODEX), name="logs/rollout.jsonl.zst")
+    write(gzip.compress(CODEX), name="logs/rollout.jsonl.gz")
     report = run(hippocampus, tmp_path / "logs")
     assert (report.files, report.stored, report.known) == (1, 6, 0)
 
 
-def test_compressed_file_cut_anywhere_keeps_what_came_before(write, hippocampus):
+@pytest.mark.parametrize("compress", [zstd.compress, gzip.compress], ids=["zst", "gz"])
+def test_compressed_file_cut_anywhere_keeps_what_came_before(compress, write, hippocampus):
     """A stream that ends too early gives what could be unpacked, and the report says so."""
-    frames = b"".join(zstd.compress(line + b"\n") for line in CODEX.splitlines())
+    frames = b"".join(compress(line + b"\n") for line in CODEX.splitlines())
     for end in range(20, len(frames), 41):
         try:
-            report = run(hippocampus, write(frames[:end], name="r.jsonl.zst"), format="codex")
+            report = run(hippocampus, write(frames[:end], name="r.jsonl.z"), format="codex")
         except InputError as error:
             assert "nothing that can be read" in error.message
             continue
@@ -141,8 +145,9 @@ def test_archive_that_unpacks_to_too_much_is_refused(write, hippocampus, monkeyp
     with pytest.raises(InputError, match="far more than a transcript") as refused:
         run(hippocampus, write(bomb, name="bomb.zip"))
     assert refused.value.code == "too_large"
-    with pytest.raises(InputError, match="far more than a transcript"):
-        run(hippocampus, write(zstd.compress(b" " * (64 << 20)), name="bomb.zst"))
+    for compress in (zstd.compress, gzip.compress):
+        with pytest.raises(InputError, match="far more than a transcript"):
+            run(hippocampus, write(compress(b" " * (64 << 20)), name="bomb"))
 
 
 def test_archive_of_many_members_is_refused(write, hippocampus, monkeypatch):

@@ -63,7 +63,7 @@ def test_another_format_is_not_taken_for_one_of_these(data, write):
     [
         (b"\x89PNG\r\n\x1a\n\0\0", "binary_file"),
         (bytes(100), "binary_file"),
-        (gzip.compress(CLAUDE), "other_form"),
+        (gzip.compress(b"\x1f\x8b" + CLAUDE), "unknown_format"),
         (CLAUDE.decode().encode("utf-16"), "other_form"),
         (b"PK\x03\x04zip", "damaged_file"),
         (b"SQLite format 3\0", "damaged_file"),

@@ -8,9 +8,9 @@ import pytest
 from alveus.kernels import learnt, weights
 from alveus.kernels.compiler import compile_kernels
 from alveus.kernels.examples import BY_KIND
-from alveus.kernels.hearing import counted
 from alveus.kernels.replacing import SIGNS
 from alveus.kernels.score import centred
+from alveus.kernels.tone import tone
 from alveus.language.terms import detect
 from alveus.store.embedders import choose
 from talk import talk, with_chatter
@@ -37,7 +37,7 @@ def told(texts):
     vectors = np.round(EMBEDDER.encode([*shown, *texts]), 4)
     vectors = centred(vectors, vectors[: len(shown)].mean(axis=0))[len(shown) :]
     words = np.array([len(one.split()) for one in texts])
-    how = learnt.manner(counted(texts, [detect(one) for one in texts]), np.ones(len(texts), dtype=bool), words)
+    how = learnt.manner(np.array([tone(one, detect(one)) for one in texts]), np.ones(len(texts), dtype=bool), words)
     return learnt.told(vectors, how)
 
 

@@ -32,19 +32,19 @@ def test_company_is_in_other_sessions():
     """A hundred echoes in one's own session support nothing."""
     rows = unit(np.ones((4, 3), dtype=np.float32))
     tone = np.ones(4)
-    alone, _ = company(rows, tone, np.zeros(4, dtype=np.int64))
+    alone, _ = company(rows @ rows.T, tone, np.zeros(4, dtype=np.int64))
     assert not alone.any()
-    two, nearest = company(rows, tone, np.array([0, 0, 0, 1]))
+    two, nearest = company(rows @ rows.T, tone, np.array([0, 0, 0, 1]))
     assert np.allclose(two, 0.5)
     assert np.allclose(nearest, 1.0)
-    three, _ = company(rows, tone, np.array([0, 0, 1, 2]))
+    three, _ = company(rows @ rows.T, tone, np.array([0, 0, 1, 2]))
     assert np.allclose(three, 1.0)
 
 
 def test_opposed_intents_support_nothing():
     """Cosines are clamped: double opposition never scores."""
     rows = unit(np.array([[1, 0], [-1, 0], [-1, 0]], dtype=np.float32))
-    found, _ = company(rows, np.ones(3), np.array([0, 1, 2]))
+    found, _ = company(rows @ rows.T, np.ones(3), np.array([0, 1, 2]))
     assert np.allclose(found, [0.0, 0.5, 0.5])
 
 

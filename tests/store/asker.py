@@ -10,6 +10,9 @@ import sys
 from pathlib import Path
 
 from alveus import Draft, Hippocampus, Kind
+from alveus.store import search
+
+search._AT_ONCE = 256  # several pieces, each written while the next one is read
 
 
 def say(*words):

@@ -24,6 +24,12 @@ POOL = 3000
 """More records than one question looks at in full."""
 
 
+@pytest.fixture(autouse=True)
+def _small_pieces(monkeypatch):
+    """Several pieces of a few hundred records, each written while the next one is read."""
+    monkeypatch.setattr(search_module, "_AT_ONCE", 256)
+
+
 def batch(count, name="a"):
     """Things that all hold one word, and each one of its own."""
     return [Draft(kind=Kind.STATE, content=f"harbour {name}x{number}", session=name) for number in range(count)]
@@ -668,6 +674,83 @@ def test_an_index_of_another_past_does_not_serve_while_it_is_held(home, tmp_path
             assert caught.value.code == "index_unavailable"
             db.execute("ROLLBACK")
             assert check(memory) == 10
+
+
+# Pieces
+
+
+def test_an_interrupt_while_the_next_piece_is_read_leaves_whole_pieces(home, monkeypatch):
+    """What was being written beside it is written, or not, as a whole; the next call goes on from there."""
+    with opened(home) as memory:
+        memory.record_many(batch(2000))
+        read, calls = search_module._Reading.look_ahead, []
+
+        def interrupted(reading):
+            calls.append(reading)
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+            read(reading)
+
+        monkeypatch.setattr(search_module._Reading, "look_ahead", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            memory.prepare_recall()
+        search = memory._agent.search()
+        assert search.count() == 3 * 256
+        assert not [one for one in threading.enumerate() if one.name == "alveus-index"]
+        assert search._db.execute("SELECT count(*) FROM terms WHERE terms MATCH 'harbour'").fetchone() == (3 * 256,)
+        monkeypatch.undo()
+        assert check(memory) == 2000
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_FULL, sqlite3.SQLITE_CORRUPT])
+def test_an_error_beside_is_met_by_whoever_catches_up(home, monkeypatch, code):
+    """A full disk: on in memory. A damaged file: begun again. Either way everything is found once."""
+    with opened(home) as memory:
+        memory.record_many(batch(1000))
+        failed = []
+
+        def fails_once(act, meanwhile):
+            def write():
+                if not failed:
+                    failed.append(code)
+                    error = sqlite3.OperationalError("as if")
+                    error.sqlite_errorcode = code
+                    raise error
+                act()
+
+            beside(write, meanwhile)
+
+        beside = search_module._beside
+        monkeypatch.setattr(search_module, "_beside", fails_once)
+        memory.prepare_recall()
+        assert failed
+        assert check(memory) == 1000
+
+
+def test_without_a_thread_to_be_had_the_index_is_made_by_this_one(home, monkeypatch):
+    """The interpreter ends, or the system has no more of them."""
+
+    def refused(_):
+        raise RuntimeError("can't start new thread")
+
+    with opened(home) as memory:
+        memory.record_many(batch(1000))
+        monkeypatch.setattr(search_module.threading.Thread, "start", refused)
+        memory.prepare_recall()
+        monkeypatch.undo()
+        assert check(memory) == 1000
+
+
+def test_large_records_make_small_pieces(home, monkeypatch):
+    """A piece is so many records or so many bytes, whatever comes first."""
+    monkeypatch.setattr(search_module, "_BYTES_AT_ONCE", 10_000)
+    told = []
+    with opened(home) as memory:
+        memory.record_many(batch(250))
+        memory.prepare_recall(lambda what, done, _: told.append(done) if what == "indexing" else None)
+        assert len(told) > 10
+        assert told == sorted(set(told))
+        assert check(memory) == 250
 
 
 # Killed

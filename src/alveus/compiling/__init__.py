@@ -15,27 +15,25 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from alveus.agent import Agent
-from alveus.compiling import model as guests
 from alveus.compiling.growth import Telemetry
-from alveus.compiling.making import Making, recorded_hand
-from alveus.compiling.model import Guest, Model
-from alveus.compiling.reading import BEGINNING, Place, Read, Through, read_journal
+from alveus.compiling.reading import BEGINNING, Place, Read, Through
 from alveus.compiling.serving import checked
 from alveus.compiling.shelf import Kernels, Shelf
-from alveus.compiling.vectors import ToneCache, VectorCache
 from alveus.errors import AlveusError, InputError, KernelError, Locked, StoreError
 from alveus.journal.record import Draft
 from alveus.journal.seal import format_time
-from alveus.kernels import page
-from alveus.kernels.compiler import FILES, KernelName, compile_kernels
-from alveus.kernels.digest import THRESHOLD, Delta
-from alveus.kernels.drift import Drift, drift
-from alveus.kernels.page import Hand
+from alveus.kernels.bullet import FILES, KernelName
+from alveus.kernels.digest import THRESHOLD
+from alveus.store.arrays import ONE_THREAD
 from alveus.store.files import DISK, folder_locked, make_folders, replace
 from alveus.store.log import Moved
 
 if TYPE_CHECKING:
-    from alveus.kernels.digest import Growth
+    from alveus.compiling.model import Model
+    from alveus.compiling.vectors import VectorCache
+    from alveus.kernels.digest import Delta, Growth
+    from alveus.kernels.drift import Drift
+    from alveus.kernels.page import Hand
 
 DIGESTS: Final = "digests"
 LAST: Final = "last.json"
@@ -235,23 +233,29 @@ class Compiling:
             replace(DISK, self._folder / FAILED, orjson.dumps(told), durable=False)
 
     def _run(self, by: By, since: float | None, told: Told) -> Compilation:
+        # What compiles needs numpy, and comes with the first run: who only looks at kernels does not wait for it.
+        from alveus.compiling import model as guests  # noqa: PLC0415
+        from alveus.compiling.kept import read_journal  # noqa: PLC0415
+        from alveus.compiling.making import Making  # noqa: PLC0415
+        from alveus.kernels.compiler import compile_kernels  # noqa: PLC0415
+
         self._finish()
         old = self._serving()
         if by is By.DIGEST and old is not None:
             since = old.since
-        read = read_journal(self._agent, since)
+        read = read_journal(self._agent, since, keep=True)
         told("reading", read.through.size, read.through.size)
         hands = self._by_hand(old, read)
-        guest, cache = Guest(self._model(), read.wordings), self._vectors(told)
-        compiled = compile_kernels(
-            read.utterances,
-            encode=cache.encode if cache is not None else None,
-            embedder_id=self.embedder_id,
-            canon=read.canon.text if read.canon is not None else None,
-            contradicts=guests.choose(guest),
-            word=guest.word,
-            tones=ToneCache(self._agent.layout.folder).counts,
-        )
+        guest, cache = guests.Guest(self._model(), read.wordings), self._vectors(told)
+        with ONE_THREAD:  # the sums of a product may differ by how many share it
+            compiled = compile_kernels(
+                read.utterances,
+                encode=cache.encode if cache is not None else None,
+                embedder_id=self.embedder_id,
+                canon=read.canon.text if read.canon is not None else None,
+                contradicts=guests.choose(guest),
+                word=guest.word,
+            )
         wordings = guest.used(compiled.bullets)
         if wordings:
             self._agent.append(wordings, durable=True)
@@ -307,11 +311,16 @@ class Compiling:
         meaning = self._agent.meaning
         if meaning is None:
             return None
+        from alveus.compiling.vectors import VectorCache  # noqa: PLC0415  (as in `_run`)
+
         folder = self._agent.layout.folder
         return VectorCache(folder, meaning.embedder, lambda done, of: told("embedding", done, of))
 
     def drift(self, days: Sequence[int]) -> Drift:
         """How far the agent's own words have moved from the canon, in epochs of so many days."""
+        from alveus.compiling.kept import read_journal  # noqa: PLC0415  (as in `_run`)
+        from alveus.kernels.drift import drift  # noqa: PLC0415
+
         read, cache = read_journal(self._agent), self._vectors(lambda *_: None)
         canon = read.canon.text if read.canon is not None else None
         return drift(read.utterances, encode=cache.encode if cache is not None else None, canon=canon, days=days)
@@ -320,6 +329,9 @@ class Compiling:
 
     def _by_hand(self, old: Kernels | None, read: Read) -> dict[KernelName, Hand]:
         """What of each file is a person's. Where a file is gone, as the journal has it."""
+        from alveus.compiling.making import recorded_hand  # noqa: PLC0415  (as in `_run`)
+        from alveus.kernels import page  # noqa: PLC0415
+
         there = self.shelf.pages()
         hands: dict[KernelName, Hand] = {}
         for name, file in FILES.items():

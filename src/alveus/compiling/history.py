@@ -19,7 +19,7 @@ from alveus.compiling.shelf import Shelf, sha256
 from alveus.errors import InputError, NotFound, StoreError
 from alveus.journal.record import Draft, Kind, SignedRecord, Source
 from alveus.journal.seal import format_time
-from alveus.kernels.compiler import FILES
+from alveus.kernels.bullet import FILES
 
 LARGEST_CANON: Final = 500_000
 """Characters of a canon: it has to fit into a record."""

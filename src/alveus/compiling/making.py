@@ -17,7 +17,7 @@ from alveus.compiling.shelf import MACHINE, SOURCES, Kernels, Shelf, sha256
 from alveus.errors import StoreError
 from alveus.journal.record import Draft, Kind, SignedRecord, Source
 from alveus.kernels import page
-from alveus.kernels.compiler import FILES, Bullet, Compiled, KernelName
+from alveus.kernels.bullet import FILES, Bullet, Compiled, KernelName
 from alveus.kernels.digest import Cache, Delta, as_json, as_markdown, changes, characters, pack_line
 from alveus.kernels.page import Hand, Written
 

@@ -21,7 +21,7 @@ from typing import Any, Final, Protocol
 from alveus.compiling.reading import WORDING
 from alveus.errors import InputError
 from alveus.journal.record import Draft, Kind, Source
-from alveus.kernels.compiler import Bullet
+from alveus.kernels.bullet import Bullet
 from alveus.kernels.page import one_line
 
 VARIABLE: Final = "ALVEUS_CONTRADICTION"

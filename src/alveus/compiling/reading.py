@@ -1,19 +1,18 @@
-"""The journal as kernels are compiled from it: every record read once, checked, and told apart from our own notes."""
+"""What kernels are compiled from: what the journal holds for them, told apart from our own notes."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from alveus.agent import Agent
-from alveus.errors import StoreError
 from alveus.journal.chain import Fault
 from alveus.journal.record import Kind, SignedRecord, Source
-from alveus.kernels.fragment import Utterance
-from alveus.store.past import read
+
+if TYPE_CHECKING:
+    from alveus.kernels.fragment import Utterance
 
 CANON: Final = "canon"
 KERNELS: Final = "kernels"
@@ -55,9 +54,9 @@ class Canon(NamedTuple):
 
 @dataclass(slots=True)
 class Read:
-    """What was read. `users` are by record id, where the record names one; `left_out` failed its check."""
+    """What was read. `users` are by record id, of the records that were looked at; `left_out` failed its check."""
 
-    utterances: list[Utterance] = field(default_factory=list)
+    utterances: Iterable[Utterance] = ()
     users: dict[str, str] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
     wordings: dict[str, str] = field(default_factory=dict)
@@ -67,52 +66,26 @@ class Read:
     through: Through = BEGINNING
 
 
-def read_journal(agent: Agent, since: float | None = None) -> Read:
-    """Every record of every chain, as utterances; those that happened before `since` (seconds) are left away."""
-    found = Read()
-    for stream in agent.streams():
-        chain = stream.link.chain or ""
-        with contextlib.suppress(StoreError, OSError):  # what is lost after all is not in the next compilation
-            stream.make_durable()
-        end, size = 0, found.through.size
-        for offset, line in stream.forwards():
-            record = read(stream, line, offset)
-            end, size = offset + len(line) + 1, size + 1
-            if isinstance(record, Fault):
-                found.left_out.append(record)
-            else:
-                _take(found, record, Place(chain, offset), since)
-        found.through = Through(chain, end, size)
-    return found
+def utterance_of(record: SignedRecord) -> Utterance:
+    """A record as kernels see it."""
+    from alveus.kernels.fragment import Utterance  # noqa: PLC0415  (its patterns are for whoever compiles)
 
-
-def _take(found: Read, record: SignedRecord, place: Place, since: float | None) -> None:
     hc = record.hc
-    found.places[record.record_id] = place
-    if hc is not None and hc.src is not Source.TOOL and _note(found, record):
-        return
-    time = time_of(record)
-    if since is not None and time < since:
-        return
-    if hc is not None and hc.user is not None:
-        found.users[record.record_id] = hc.user
-    found.utterances.append(
-        Utterance(
-            record_id=record.record_id,
-            origin=(hc.origin if hc else None) or "",
-            src=hc.src if hc else Source.AGENT,  # who said it is not signed: it has no authority
-            kind=record.kind,
-            session=(hc.session if hc else None) or "",
-            time=time,
-            text=record.content,
-        )
+    return Utterance(
+        record_id=record.record_id,
+        origin=(hc.origin if hc else None) or "",
+        src=hc.src if hc else Source.AGENT,  # who said it is not signed: it has no authority
+        kind=record.kind,
+        session=(hc.session if hc else None) or "",
+        time=time_of(record),
+        text=record.content,
     )
 
 
-def _note(found: Read, record: SignedRecord) -> bool:
+def take_note(found: Read, record: SignedRecord) -> bool:
     """Whether the record is a note of the program's own, which is taken as such and never as something said."""
     hc = record.hc
-    if hc is None:
+    if hc is None or hc.src is Source.TOOL:
         return False
     if (canon := canon_of(record)) is not None:
         found.canon = canon

@@ -20,7 +20,7 @@ from alveus.context import Line, Stated
 from alveus.errors import StoreError
 from alveus.journal.chain import Fault
 from alveus.journal.record import SignedRecord
-from alveus.kernels.compiler import FILES, Bullet, KernelName
+from alveus.kernels.bullet import FILES, Bullet, KernelName
 from alveus.kernels.digest import pack_line
 from alveus.kernels.page import shown
 from alveus.store.past import read

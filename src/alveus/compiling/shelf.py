@@ -17,7 +17,6 @@ import contextlib
 import hashlib
 import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +26,7 @@ import orjson
 
 from alveus.compiling.reading import Place, Through
 from alveus.errors import StoreError
-from alveus.kernels.compiler import FILES, Bullet, KernelName
+from alveus.kernels.bullet import FILES, Bullet, KernelName
 from alveus.kernels.digest import Cache, bullet_json
 from alveus.store.files import DISK, create, exists, make_folders, sync_folder
 
@@ -183,6 +182,8 @@ class Shelf:
 
     def put(self, version: int, files: Mapping[str, bytes]) -> None:
         """Write a version beside the others, on disk when this returns. It does not serve yet."""
+        import shutil  # noqa: PLC0415  (with its compressors, for whoever writes)
+
         new = self.folder / f"{version}{_NEW}"
         shutil.rmtree(new, ignore_errors=True)
         DISK.mkdir(new, 0o700)
@@ -213,6 +214,8 @@ class Shelf:
 
     def tidy(self, needed: Sequence[int]) -> None:
         """Remove what a crash left, and versions that nobody needs."""
+        import shutil  # noqa: PLC0415  (as in `put`)
+
         for path in list(self._unfinished()):
             shutil.rmtree(path, ignore_errors=True)
         for version in self.versions()[:-KEPT]:

@@ -503,13 +503,25 @@ def _tell_digest(done: Compilation | None, found: Status, settings: Settings) ->
 
 
 def _watch(memory: Hippocampus, settings: Settings, every: float) -> None:
-    """Look, make, wait; until a signal ends it. What fails is told and tried again, at ever longer intervals."""
-    ending = threading.Event()
+    """Look, make, wait; until a signal ends it. What fails is told and tried again, at ever longer intervals.
+
+    A signal lets a digest that is being made come to its end, a second one does not: the old kernels stay then.
+    """
+    ending, idle = threading.Event(), threading.Event()
+
+    def end(*_: object) -> None:
+        if ending.is_set():
+            raise KeyboardInterrupt
+        ending.set()
+        if not idle.is_set():
+            output.talk("ends with the digest that is being made; Ctrl-C again ends it now, and the old kernels stay")
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: ending.set())
+        signal.signal(number, end)
     output.talk(f"watching every {every:g} s; Ctrl-C ends it")
     pause = every
     while not ending.is_set():
+        idle.clear()
         try:
             done = memory.digest()
             pause = every
@@ -520,6 +532,8 @@ def _watch(memory: Hippocampus, settings: Settings, every: float) -> None:
                 f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC: {error.message}; tried again in {pause:g} s", "yellow"
             )
             pause = min(2 * pause, max(LONGEST_PAUSE, every))
+        finally:
+            idle.set()
         ending.wait(pause)
 
 

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from alveus.doors.hook.around import Hooks, Transcript
     from alveus.doors.hook.settings import Change, Harness
 
-hooks = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+hooks = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Let an agent's own hooks record what it does and give it its memory back.",
+)
 
 
 class Known(StrEnum):

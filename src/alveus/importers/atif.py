@@ -10,14 +10,15 @@ as they were, but for one thing that no file can say: that words are a user's, u
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from alveus.drafts import RESERVED
 from alveus.importers.atif_writer import NAME, RAW, REST, WHOLE, built, own_fields
 from alveus.importers.base import Event, Format, Item, Rejected, Skipped, Source, Span
-from alveus.importers.entries import Layout
+from alveus.importers.entries import Closed, Layout, Opened, Value
 from alveus.importers.facts import Facts, facts_at, ident, json_text, list_at, small, text_at
 from alveus.importers.mould import Mould, Piece
 from alveus.importers.pieces import called, returned, thought, words
@@ -26,55 +27,102 @@ from alveus.journal.record import Draft, Kind
 from alveus.journal.record import Source as Src
 
 LAYOUT: Final = Layout(
-    inner=frozenset({"steps", "subagent_trajectories"}), names=frozenset({"session_id", "trajectory_id"})
+    lists=frozenset({"steps", "subagent_trajectories"}),
+    nested=frozenset({"subagent_trajectories"}),
+    names=frozenset({"session_id", "trajectory_id"}),
 )
 
 _ROLES: Final = {"user": "user", "agent": "assistant", "system": "system"}
 _ELEMENTS: Final = ("message", "reasoning_content", "tool_calls", "observation")
 
 
+@dataclass(slots=True, kw_only=True)
+class _Trajectory:
+    """One that is being read. One without a name of its own is called by its agent and its first step."""
+
+    header: Facts
+    at: Span
+    parent: str | None
+    session: str | None
+    name: str = ""
+    steps: int = 0
+
+
 class _Reader(Records):
     name = NAME
 
-    def events(self, value: object, at: Span) -> Iterator[Event]:
-        """One trajectory, and those of its sub-agents."""
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self._open: list[_Trajectory] = []
+        self._unnamed: Counter[str] = Counter()
+
+    def opens(self, one: Opened, /) -> Iterator[Event]:
+        """A trajectory, alone or of a sub-agent of the one around it."""
         self.count += 1
-        if not isinstance(value, Mapping):
-            yield Rejected(reason="not an object", at=at)
-        elif "steps" not in value:
+        parent = self._open[-1] if self._open else None
+        if parent:
+            yield from self._named(parent, None)
+        session = ident(one.header.get("session_id"))
+        here = _Trajectory(
+            header=one.header,
+            at=one.at,
+            parent=parent.name if parent else None,
+            session=session,
+        )
+        self._open.append(here)
+        if name := ident(one.header.get("trajectory_id")) or session:
+            here.name = name
+            yield self._head(here)
+
+    def value(self, one: Value, /) -> Iterator[Event]:
+        """One step, or what is no trajectory."""
+        if not one.member:
+            yield from self.events(one.value, one.at)
+            return
+        if not isinstance(one.value, dict):
+            yield Rejected(reason="not an object", at=one.at)
+            return
+        here = self._open[-1]
+        yield from self._named(here, one.value)
+        here.steps += 1
+        yield from self._step(one.value, here, one.at)
+
+    def closes(self, _: Closed, /) -> Iterator[Event]:
+        """It ends."""
+        yield from self._named(self._open[-1], None)
+        self._open.pop()
+
+    def events(self, value: object, at: Span) -> Iterator[Event]:
+        """What is no trajectory."""
+        self.count += 1
+        if isinstance(value, dict):
             yield Skipped(reason="unknown type: none", at=at)
         else:
-            yield from self._trajectory(value, at, None)
+            yield Rejected(reason="not an object", at=at)
 
-    def _trajectory(self, value: Facts, at: Span, parent: str | None) -> Iterator[Event]:
-        session = ident(value.get("session_id"))
-        name = ident(value.get("trajectory_id")) or session or f"{self.stem}~{digest(json_text(value))}"
-        yield self._head(value, name, session, parent, at)
-        for place, step in enumerate(list_at(value, "steps"), 1):
-            if isinstance(step, Mapping):
-                yield from self._step(step, place, name, session, at)
-            else:
-                yield Rejected(reason="not an object", at=at)
-        for one in list_at(value, "subagent_trajectories"):
-            if isinstance(one, Mapping):
-                yield from self._trajectory(one, at, name)
-            else:
-                yield Rejected(reason="not an object", at=at)
+    def _named(self, here: _Trajectory, step: Facts | None) -> Iterator[Event]:
+        if not here.name:
+            name = f"{self.stem}~{digest(json_text([here.header.get('agent'), step]))}"
+            self._unnamed[name] += 1
+            number = self._unnamed[name]
+            here.name = f"{name}#{number}" if number > 1 else name
+            yield self._head(here)
 
-    def _head(self, value: Facts, name: str, session: str | None, parent: str | None, at: Span) -> Item | Skipped:
+    def _head(self, here: _Trajectory) -> Item | Skipped:
         """What the trajectory says of itself."""
-        told = own_fields({one: inner for one, inner in value.items() if one not in ("steps", "subagent_trajectories")})
+        told = own_fields(here.header)
         facts = {WHOLE: told} if small(told) == told else {}
         agent = facts_at(told, "agent")
         about = f"trajectory of {text_at(agent, 'name') or 'an agent'} {text_at(agent, 'version')}".strip()
         piece = Piece(
-            content=about if facts else json_text(told), facts={**facts, RAW: not facts or None, "parent": parent}
+            content=about if facts else json_text(told), facts={**facts, RAW: not facts or None, "parent": here.parent}
         )
-        if text_at(value, "extra", "alveus", "head") == "none":
-            return Skipped(reason="written for this file", at=at)
-        return Mould(format=NAME, container=name, id="trajectory", session=session, time=None, at=at).cast(piece)
+        if text_at(here.header, "extra", "alveus", "head") == "none":
+            return Skipped(reason="written for this file", at=here.at)
+        mould = Mould(format=NAME, container=here.name, id="trajectory", session=here.session, time=None, at=here.at)
+        return mould.cast(piece)
 
-    def _step(self, step: Facts, place: int, name: str, session: str | None, at: Span) -> Iterator[Event]:
+    def _step(self, step: Facts, here: _Trajectory, at: Span) -> Iterator[Event]:
         told = list_at(step, "extra", "alveus", "items")
         if told:
             for one in told:
@@ -85,9 +133,9 @@ class _Reader(Records):
         rest = {one: inner for one, inner in plain.items() if one not in (*_ELEMENTS, "step_id", "timestamp", "source")}
         mould = Mould(
             format=NAME,
-            container=name,
-            id=ident(step.get("step_id")) or f"step-{place}",
-            session=session,
+            container=here.name,
+            id=ident(step.get("step_id")) or f"step-{here.steps}",
+            session=here.session,
             time=step.get("timestamp"),
             at=at,
         )
@@ -174,7 +222,7 @@ def sniff(head: bytes) -> bool:
     return any(
         text_at(one, "schema_version").startswith("ATIF")
         or any("step_id" in facts_at(step) for step in list_at(one, "steps"))
-        for one in first(head, LAYOUT)[:1]
+        for one in first(head)[:1]
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Final
 
+from alveus.importers import echo
 from alveus.importers.facts import Facts, json_text, list_at, text_at
 from alveus.journal.record import Kind
 
@@ -48,7 +49,8 @@ def call(name: str, given: object) -> Call:
         return _transfer(name, arguments)
     content = f"{name} {given if isinstance(given, str) else json_text(given)}"
     plan = text_at(arguments, "plan") if name == "ExitPlanMode" else ""
-    return Call(kind=Kind.OBSERVATION, content=content, tool=name, facts={"path": path}, plan=plan)
+    facts = {"path": path, echo.SHOWN: echo.command(given)}
+    return Call(kind=Kind.OBSERVATION, content=content, tool=name, facts=facts, plan=plan)
 
 
 def _transfer(name: str, arguments: Facts) -> Call:

@@ -23,7 +23,7 @@ from typing import Final
 
 from alveus.importers.base import Event, Paused, Rejected, Source, Span, guarded
 from alveus.importers.calls import Calls
-from alveus.importers.entries import Broken, Layout, Opened, Waiting, entries
+from alveus.importers.entries import Broken, Layout, Listed, Opened, Value, Waiting, entries
 from alveus.importers.facts import Facts, facts_at, ident, list_at, text_at
 from alveus.importers.mould import Mould, Piece
 from alveus.importers.pieces import ROLES, called, parsed, refused, returned, thought, words
@@ -67,13 +67,12 @@ def _named(conversation: Facts) -> str | None:
 class Dialect:
     """How one program writes conversations.
 
-    `lists` are the members of a conversation that may hold its messages; `common` turns a message of the source into
-    the common form, with what is to be remembered of it under `FACTS`; `about` says what each message is to remember of
-    its conversation, and `session` how that is called, which may also be the file's name, where that is an id.
+    `layout` says where a conversation holds its messages; `common` turns a message of the source into the common form,
+    with what is to be remembered of it under `FACTS`; `about` says what each message is to remember of its
+    conversation, and `session` how that is called, which may also be the file's name, where that is an id.
     """
 
     name: str
-    lists: tuple[str, ...] = ("messages",)
     layout: Layout = PLAIN
     common: Callable[[Facts], Facts] = _itself
     about: Callable[[Facts], Facts] = _nothing
@@ -85,14 +84,16 @@ def read(dialect: Dialect, source: Source) -> Iterator[Event]:
     """The events of one file, streamed: at most the opening of one conversation is held."""
     file = _File(dialect, stem_of(source))
     for entry in entries(source, dialect.layout):
-        if isinstance(entry, Opened):
+        if isinstance(entry, Value):
+            yield from file.value(entry.value, entry.at)
+        elif isinstance(entry, Opened):
             yield from file.opens(entry.header)
+        elif isinstance(entry, Listed):
+            yield from file.opens({})
         elif isinstance(entry, Broken):
             yield from file.broken(entry)
         elif isinstance(entry, Waiting):
             yield Paused()
-        else:
-            yield from file.value(entry.value, entry.at)
     yield from file.ends()
 
 
@@ -117,27 +118,18 @@ class _File:
         yield from self._talk.hears(Rejected(reason=entry.reason, at=entry.at), entry.at)
 
     def value(self, value: object, at: Span) -> Iterator[Event]:
-        """A message, or a whole conversation as one value."""
-        messages = self._messages(value)
-        if messages is None:
+        """A message, or a list of messages among them, which is a conversation of its own."""
+        if not isinstance(value, list):
             yield from self._talk.hears(value, at)
             return
-        talk = self._next(facts_at(value))
-        for message in messages:
+        talk = self._next({})
+        for message in value:
             yield from talk.hears(message, at)
         yield from talk.ends()
 
     def ends(self) -> Iterator[Event]:
         """What the last conversation still holds back."""
         yield from self._talk.ends()
-
-    def _messages(self, value: object) -> Iterable[object] | None:
-        """The messages of a value that is a conversation; None for one that is itself a message."""
-        if isinstance(value, list):
-            return value
-        if not isinstance(value, Mapping) or text_at(value, "role"):
-            return None
-        return next((list_at(value, name) for name in self._dialect.lists if name in value), None)
 
     def _next(self, header: Facts) -> _Talk:
         return _Talk(self._dialect, self._stem, header, self._numbers)

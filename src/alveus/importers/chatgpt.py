@@ -7,23 +7,55 @@ conversations in the zip (`user.json`: an address, a telephone) is no transcript
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from alveus.importers.base import Event, Format, Rejected, Skipped, Source, Span
-from alveus.importers.entries import Layout
+from alveus.importers.entries import Closed, Layout, Opened, Value
 from alveus.importers.facts import Facts, facts_at, ident, json_text, list_at, text_at
 from alveus.importers.mould import Piece
 from alveus.importers.pieces import ROLES, SILENT, called, failed, returned, thought, words
 from alveus.importers.reading import Pieces, Records, first, walk
 
 NAME: Final = "chatgpt"
-LAYOUT: Final = Layout(
-    lists=frozenset({"conversations"}), inner=frozenset({"mapping"}), names=frozenset({"conversation_id", "id"})
-)
-
 _WORDS: Final = ("text", "result", "content", "summary", "user_profile", "user_instructions")
 _THOUGHTS: Final = frozenset({"thoughts", "reasoning_recap"})
+
+
+class _Node(NamedTuple):
+    """What has to be known of all messages of a tree before the first is told."""
+
+    name: str
+    parent: str
+    children: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, value: object) -> _Node:
+        """The node of that name."""
+        return cls(name, text_at(value, "parent"), tuple(x for x in list_at(value, "children") if isinstance(x, str)))
+
+
+def _in_order(nodes: Sequence[_Node]) -> list[int]:
+    """Every node after its parent, as the tree is written; nodes that no root leads to come last."""
+    places = {node.name: place for place, node in enumerate(nodes)}
+    found: dict[int, None] = {}
+    stack = [place for place in range(len(nodes) - 1, -1, -1) if nodes[place].parent not in places]
+    while stack:
+        place = stack.pop()
+        if place not in found:
+            found[place] = None
+            stack += [places[one] for one in reversed(nodes[place].children) if one in places]
+    return [*found, *(place for place in range(len(nodes)) if place not in found)]
+
+
+LAYOUT: Final = Layout(
+    lists=frozenset({"conversations"}),
+    nested=frozenset({"conversations"}),
+    maps=frozenset({"mapping"}),
+    names=frozenset({"conversations", "conversation_id", "id"}),
+    node=_Node.of,
+    order=_in_order,
+)
 
 
 class _Reader(Records):
@@ -34,28 +66,41 @@ class _Reader(Records):
         super().__init__(source)
         self._active: set[str] = set()
         self._node: Facts = {}
+        self._kept = True
+
+    def opens(self, one: Opened, /) -> Iterator[Event]:
+        """A conversation is the messages of its tree, each after the one it answers."""
+        self.count += 1
+        self._kept = one.header.get("is_do_not_remember") is not True
+        if not self._kept:
+            yield Skipped(reason="not to be remembered", at=one.at)
+        self.session = ident(one.header.get("conversation_id")) or ident(one.header.get("id"))
+        self.facts = {"title": one.header.get("title"), "gizmo": one.header.get("gizmo_id")}
+        self._active = _upwards(one.nodes, text_at(one.header, "current_node"))
+
+    def closes(self, one: Closed, /) -> Iterator[Event]:
+        """A conversation without messages."""
+        if one.empty and self._kept:
+            yield Skipped(reason="empty conversation", at=one.at)
+
+    def value(self, one: Value, /) -> Iterator[Event]:
+        """One message of a tree; what is in none is no conversation."""
+        if one.member != "mapping":
+            yield from self.events(one.value, one.at)
+        elif self._kept:
+            self._node = facts_at(one.value)
+            if message := facts_at(self._node, "message"):
+                yield from self.cast(self._message(message), message, one.at)
 
     def events(self, value: object, at: Span) -> Iterator[Event]:
-        """A conversation is the messages of its tree, each after the one it answers."""
+        """What has no tree."""
         self.count += 1
         if not isinstance(value, Mapping):
             yield Rejected(reason="not an object", at=at)
-            return
-        nodes = facts_at(value, "mapping")
-        if value.get("is_do_not_remember") is True:
+        elif value.get("is_do_not_remember") is True:
             yield Skipped(reason="not to be remembered", at=at)
-            return
-        if not nodes:
-            yield Skipped(reason="unknown type: none" if "mapping" not in value else "empty conversation", at=at)
-            return
-        self.session = ident(value.get("conversation_id")) or ident(value.get("id"))
-        self.facts = {"title": value.get("title"), "gizmo": value.get("gizmo_id")}
-        self._active = set(_upwards(nodes, text_at(value, "current_node")))
-        for name in _in_order(nodes):
-            self._node = facts_at(nodes, name)
-            message = facts_at(self._node, "message")
-            if message:
-                yield from self.cast(self._message(message), message, at)
+        else:
+            yield Skipped(reason="empty conversation" if "mapping" in value else "unknown type: none", at=at)
 
     def facts_of(self, value: Facts) -> Facts:
         here = text_at(self._node, "id")
@@ -95,27 +140,14 @@ class _Reader(Records):
             yield words("user" if about else role, list(_parts(content)) or text, {"about_user": about or None})
 
 
-def _upwards(nodes: Facts, name: str) -> Iterator[str]:
+def _upwards(nodes: Sequence[_Node], name: str) -> set[str]:
     """The names of the nodes from this one to the root; a circle ends where it closes."""
+    parents = {node.name: node.parent for node in nodes}
     seen: set[str] = set()
-    while name and name in nodes and name not in seen:
+    while name and name in parents and name not in seen:
         seen.add(name)
-        yield name
-        name = text_at(nodes, name, "parent")
-
-
-def _in_order(nodes: Facts) -> list[str]:
-    """Every node after its parent, as the tree is written; nodes that no root leads to come last."""
-    found: dict[str, None] = {}
-    stack = [name for name in reversed(list(nodes)) if text_at(nodes, name, "parent") not in nodes]
-    while stack:
-        name = stack.pop()
-        if name not in found:
-            found[name] = None
-            stack += [
-                one for one in reversed(list_at(nodes, name, "children")) if isinstance(one, str) and one in nodes
-            ]
-    return [*found, *(name for name in nodes if name not in found)]
+        name = parents[name]
+    return seen
 
 
 def _parts(content: Facts) -> Iterator[object]:
@@ -144,7 +176,7 @@ def _text(content: Facts) -> str:
 
 def sniff(head: bytes) -> bool:
     """Whether the first object is a conversation: a tree under `mapping`."""
-    return any(isinstance(one.get("mapping"), Mapping) for one in first(head, LAYOUT)[:1])
+    return any(isinstance(one.get("mapping"), Mapping) for one in first(head, "conversations")[:1])
 
 
 def read(source: Source) -> Iterator[Event]:

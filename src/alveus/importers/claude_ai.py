@@ -11,7 +11,7 @@ from typing import Final
 
 from alveus.importers.base import Event, Format, Rejected, Skipped, Source, Span
 from alveus.importers.branches import Node, abandoned
-from alveus.importers.entries import Layout
+from alveus.importers.entries import Closed, Layout, Opened, Value
 from alveus.importers.facts import Facts, ident, list_at, text_at
 from alveus.importers.mould import Piece
 from alveus.importers.pieces import called, returned, thought, words
@@ -21,8 +21,18 @@ from alveus.journal.record import Kind
 from alveus.journal.record import Source as Src
 
 NAME: Final = "claude-ai"
+
+
+def _node(_: str, message: object) -> Node:
+    told = message if isinstance(message, Mapping) else {}
+    return Node.of(ident(told.get("uuid")), ident(told.get("parent_message_uuid")))
+
+
 LAYOUT: Final = Layout(
-    lists=frozenset({"conversations"}), inner=frozenset({"chat_messages"}), names=frozenset({"uuid"})
+    lists=frozenset({"conversations", "chat_messages"}),
+    nested=frozenset({"conversations"}),
+    names=frozenset({"conversations", "uuid"}),
+    node=_node,
 )
 
 _ROLES: Final = {"human": "user", "assistant": "assistant"}
@@ -38,34 +48,42 @@ class _Reader(Records):
         super().__init__(source)
         self._left: set[int] = set()
 
+    def opens(self, one: Opened, /) -> Iterator[Event]:
+        """A conversation is its messages, and what was summed up of it."""
+        self.count += 1
+        if "chat_messages" not in one.holds:
+            return
+        self.session = ident(one.header.get("uuid"))
+        self.facts = {"title": text_at(one.header, "name") or text_at(one.header, "title")}
+        self._left = abandoned(one.nodes)
+        if summary := text_at(one.header, "summary"):
+            piece = Piece(kind=Kind.STATE, src=Src.AGENT, content=summary, facts={"summary": True})
+            told = {"uuid": "summary", "created_at": one.header.get("updated_at")}
+            yield from self.cast(iter([piece]), told, one.at)
+
+    def closes(self, one: Closed, /) -> Iterator[Event]:
+        """A conversation without messages."""
+        if one.empty:
+            yield Skipped(reason="empty conversation", at=one.at)
+
+    def value(self, one: Value, /) -> Iterator[Event]:
+        """One message, or what is no conversation."""
+        if one.member == "chat_messages" and isinstance(one.value, Mapping):
+            yield from self.cast(self._message(one.value), one.value, one.at)
+        else:
+            yield from self.events(one.value, one.at)
+
     def events(self, value: object, at: Span) -> Iterator[Event]:
-        """A conversation is its messages; a project and what is remembered of a person have texts of their own."""
+        """A project and what is remembered of a person have texts of their own."""
         self.count += 1
         if not isinstance(value, Mapping):
             yield Rejected(reason="not an object", at=at)
-        elif "chat_messages" in value:
-            yield from self._conversation(value, at)
         elif "conversations_memory" in value or "project_memories" in value:
             yield from self.cast(self._memories(value), value, at)
         elif "docs" in value or "prompt_template" in value:
             yield from self.cast(self._project(value), value, at)
         else:
-            yield Skipped(reason="unknown type: none", at=at)
-
-    def _conversation(self, value: Facts, at: Span) -> Iterator[Event]:
-        self.session = ident(value.get("uuid"))
-        self.facts = {"title": text_at(value, "name") or text_at(value, "title")}
-        messages = [one for one in list_at(value, "chat_messages") if isinstance(one, Mapping)]
-        self._left = abandoned(
-            Node.of(ident(one.get("uuid")), ident(one.get("parent_message_uuid"))) for one in messages
-        )
-        if summary := text_at(value, "summary"):
-            piece = Piece(kind=Kind.STATE, src=Src.AGENT, content=summary, facts={"summary": True})
-            yield from self.cast(iter([piece]), {"uuid": "summary", "created_at": value.get("updated_at")}, at)
-        if not messages:
-            yield Skipped(reason="empty conversation", at=at)
-        for one in messages:
-            yield from self.cast(self._message(one), one, at)
+            yield Skipped(reason="empty conversation" if "chat_messages" in value else "unknown type: none", at=at)
 
     def facts_of(self, value: Facts) -> Facts:
         names = [text_at(one, "file_name") for name in ("attachments", "files") for one in list_at(value, name)]
@@ -123,7 +141,7 @@ def sniff(head: bytes) -> bool:
     """Whether the first object is a conversation, a project or a memory of the export."""
     return any(
         "chat_messages" in one or "conversations_memory" in one or ("prompt_template" in one and "uuid" in one)
-        for one in first(head, LAYOUT)[:1]
+        for one in first(head, "conversations")[:1]
     )
 
 

@@ -22,7 +22,7 @@ from alveus.importers.base import Event, Format, Item, Rejected, Skipped, Source
 from alveus.importers.branches import Node, abandoned_in
 from alveus.importers.calls import SPAWNING, Call, Calls, call
 from alveus.importers.claude_types import SKIPPED, SKIPPED_ATTACHMENTS, SKIPPED_SYSTEM, container_of
-from alveus.importers.entries import Broken, Layout
+from alveus.importers.entries import Broken, Closed, Layout, Opened, Value
 from alveus.importers.facts import Facts, facts_at, ident, json_text, list_at, text_at
 from alveus.importers.harness import said, summary
 from alveus.importers.mould import Mould, Piece
@@ -66,7 +66,7 @@ def _node(raw: Facts) -> Node:
 
 def sniff(head: bytes) -> bool:
     """Whether one of the first objects is a record of this format, and none is of one that resembles it."""
-    found = first(head, LAYOUT)
+    found = first(head, *LAYOUT.lists)
     # Qwen Code writes the same envelope around Gemini's parts.
     return any(_is_record(one) for one in found) and not any("parts" in facts_at(one, "message") for one in found)
 
@@ -126,8 +126,17 @@ class _Reader:
         self._compaction: Facts = {}
         self._forks: set[str] = set()
 
-    def opens(self, header: Facts) -> None:
+    def opens(self, _: Opened, /) -> Iterator[Event]:
         """The list of a web session says nothing of itself."""
+        yield from ()
+
+    def closes(self, _: Closed, /) -> Iterator[Event]:
+        """Nor is there anything to be said at its end."""
+        yield from ()
+
+    def value(self, one: Value, /) -> Iterator[Event]:
+        """The events of one record."""
+        yield from self.events(one.value, one.at)
 
     def broken(self, entry: Broken) -> Iterator[Event]:
         """A broken line costs itself."""

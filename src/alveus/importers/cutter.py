@@ -4,9 +4,10 @@ It serves what lines cannot: a pretty-printed file, and a single line of 600 MB.
 tried) stops at the first broken element and loses the rest, turns a lone `\ud800` into `?` unasked, and holds an
 element of any size; cutting first and parsing each element alone keeps the bad ones apart, whole and bounded.
 
-Elements are those of a list at the root, of the list under one of `keys` in an object at the root, or, where there is
-no such list, the root values themselves. Brackets that do not match are closed as far as they can be, and a string
-ends at a raw line feed, which JSON does not allow inside one: so that damage ends where it can be seen to end.
+Elements are those of a list at the root, of the lists under `keys` in an object at the root, or, where there is no
+such list, the root values themselves. The members of an object under one of `maps` are cut likewise, each with its
+name. Brackets that do not match are closed as far as they can be, and a string ends at a raw line feed, which JSON does
+not allow inside one: so that damage ends where it can be seen to end.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from io import BytesIO
 from typing import Final
 
 from alveus.importers.source import Span
@@ -24,24 +26,34 @@ _QUOTE, _COMMA, _LIST, _OBJECT = b'",[{'
 _OPENER: Final = {ord("]"): _LIST, ord("}"): _OBJECT}
 _KEY_REACH: Final = 256
 
-# Possessive throughout: each byte is looked at once, whatever the input.
-_STRING = re.compile(rb'(?:[^"\\\n]++|\\[^\n])*+')
-_BETWEEN = re.compile(rb'(?:[^"\[\]{},]++|"(?:[^"\\\n]++|\\[^\n])*+")*+')
-_INSIDE = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\\n]++|\\[^\n])*+")*+')
+# Possessive throughout: each byte is looked at once, and in a list or object without another in it twice at most.
+_TEXT: Final = rb'(?:[^"\\\n]++|\\[^\n])*+'
+_FLAT: Final = rb'(?:[^"\[\]{}]++|"' + _TEXT + rb'")*+'
+_STRING = re.compile(_TEXT)
+_BETWEEN = re.compile(rb'(?:[^"\[\]{},]++|"' + _TEXT + rb'")*+')
+_BESIDE = re.compile(_FLAT)
+_INSIDE = re.compile(rb'(?:[^"\[\]{}]++|"' + _TEXT + rb'"|\{' + _FLAT + rb"\}|\[" + _FLAT + rb"\])*+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """A list of elements begins. `header` is the object's text before it: `{"id": "x", "messages":`, or nothing."""
+    """Elements begin. `name` is the member that holds them, and nothing for a list at the root.
 
-    header: bytes
+    `before` is the object's text up to them, from its beginning or from where the elements before these ended:
+    `{"id": "x", "messages":`, then `, "after": 2, "blocks":`; None when it is over the limit.
+    """
+
+    name: str
+    before: bytes | None
+    at: Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closing:
-    """The object around the list ends. `rest` is its text behind the list: `, "id": "x"}`; nothing over the limit."""
+    """The object around the elements ends. `rest` is its text behind them: `, "id": "x"}`; None over the limit."""
 
-    rest: bytes
+    rest: bytes | None
+    at: Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +65,23 @@ class Piece:
     torn: bool = False
 
 
-def cut(chunks: Iterable[bytes], *, at: Span, keys: frozenset[str], limit: int) -> Iterator[Opening | Piece | Closing]:
-    """What a stream that begins at `at` is made of, with at most `limit` bytes of one element in memory."""
-    machine = _Machine(at, keys, limit)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keys:
+    """What is cut: the members that are lists, those that are objects, and the bytes of one element that are held.
+
+    Of the elements of a list at the root and of those in `nested`, which may be cut again, `wide` bytes are held.
+    """
+
+    lists: frozenset[str] = frozenset()
+    maps: frozenset[str] = frozenset()
+    nested: frozenset[str] = frozenset()
+    limit: int
+    wide: int
+
+
+def cut(chunks: Iterable[bytes], keys: Keys, at: Span) -> Iterator[Opening | Piece | Closing]:
+    """What a stream that begins at `at` is made of."""
+    machine = _Machine(at, keys)
     for chunk in chunks:
         yield from machine.feed(chunk)
     yield from machine.close()
@@ -76,7 +102,7 @@ class _Buffer:
     def __init__(self, start: int, line: int, limit: int) -> None:
         self.start, self.line, self.size, self.newlines = start, line, 0, 0
         self.tail = b""
-        self._parts: list[bytes] = []
+        self._held = BytesIO()
         self._limit = limit
 
     def take(self, data: bytes) -> None:
@@ -90,33 +116,40 @@ class _Buffer:
         self.newlines += data.count(b"\n")
         self.tail = (self.tail + data[-_KEY_REACH:])[-_KEY_REACH:]
         if self.size <= self._limit:
-            self._parts.append(data)
-        else:
-            self._parts.clear()
+            self._held.write(data)
+        elif self._held.tell():
+            self._held = BytesIO()
+
+    @property
+    def at(self) -> Span:
+        return Span(line=self.line, start=self.start, size=self.size)
 
     def data(self) -> bytes | None:
-        return b"".join(self._parts) if self.size <= self._limit else None
+        # A list of parts would be held beside what they are joined to; this is one piece of memory, and is handed over.
+        held, self._held = self._held, BytesIO()
+        return held.getvalue() if self.size <= self._limit else None
 
-    def next(self, dropped: int) -> _Buffer:
-        return _Buffer(self.start + self.size + dropped, self.line + self.newlines, self._limit)
+    def next(self, dropped: int, limit: int) -> _Buffer:
+        return _Buffer(self.start + self.size + dropped, self.line + self.newlines, limit)
 
 
 class _Machine:
-    def __init__(self, at: Span, keys: frozenset[str], limit: int) -> None:
-        names = b"|".join(re.escape(name.encode()) for name in sorted(keys))
-        self._key = re.compile(rb'(?<!\\)"(?:' + names + rb')"[ \t\r\n]*:[ \t\r\n]*\Z')
+    def __init__(self, at: Span, keys: Keys) -> None:
+        names = b"|".join(re.escape(name.encode()) for name in sorted(keys.lists | keys.maps))
+        self._key = re.compile(rb'(?<!\\)"(' + names + rb')"[ \t\r\n]*:[ \t\r\n]*\Z')
+        self._keys = keys
         self._stack = bytearray()
         self._depth = 0  # of the list whose elements are cut; 0 between root values
+        self._name = ""  # of that list
         self._leftover = False  # inside what follows the list in its object
         self._in_string = self._escaped = False
-        self._piece = _Buffer(at.start, at.line, limit)
+        self._piece = _Buffer(at.start, at.line, keys.limit)
 
     def feed(self, chunk: bytes) -> Iterator[Opening | Piece | Closing]:
         mark = 0
         position = self._through_string(chunk, 0) if self._in_string else 0
         while position < len(chunk):
-            skip = _INSIDE if len(self._stack) > self._depth else _BETWEEN
-            found = skip.match(chunk, position)
+            found = self._skip().match(chunk, position)
             position = found.end() if found else len(chunk)
             if position == len(chunk):
                 break
@@ -135,11 +168,17 @@ class _Machine:
         """What is left when the stream ends: an element, or nothing of one in a list or object that has no end."""
         piece = self._piece
         torn = bool(self._stack) or self._in_string
-        at = Span(line=piece.line, start=piece.start, size=piece.size)
         if piece.size and not self._leftover:
-            yield Piece(at=at, data=piece.data(), torn=torn)
+            yield Piece(at=piece.at, data=piece.data(), torn=torn)
         elif torn:
-            yield Piece(at=at, data=b"", torn=True)
+            yield Piece(at=piece.at, data=b"", torn=True)
+
+    def _skip(self) -> re.Pattern[bytes]:
+        """What means nothing where we are: in an element all that closes what it opens, in an object no brackets."""
+        depth = len(self._stack)
+        if depth == self._depth:
+            return _BETWEEN
+        return _INSIDE if depth > max(self._depth, 1) else _BESIDE
 
     def _through_string(self, chunk: bytes, position: int) -> int:
         """The position after the string that `position` is inside of, or the chunk's end."""
@@ -156,16 +195,21 @@ class _Machine:
         if byte in _OPENER:
             return self._close(_OPENER[byte])
         self._stack.append(byte)
-        if byte == _LIST and self._depth == 0 and self._opens_list(chunk, mark, position, depth):
+        if self._depth == 0 and self._opens(byte, chunk, mark, position, depth):
             self._depth = depth + 1
             return _Cut.OPENS
         return _Cut.NOT_HERE
 
-    def _opens_list(self, chunk: bytes, mark: int, position: int, depth: int) -> bool:
-        if depth != 1:
-            return depth == 0
-        near = chunk[max(mark, position - _KEY_REACH) : position]
-        return self._stack[0] == _OBJECT and self._key.search(self._piece.tail + near) is not None
+    def _opens(self, byte: int, chunk: bytes, mark: int, position: int, depth: int) -> bool:
+        """Whether elements begin with this bracket; then `_name` says of what."""
+        if depth == 0:
+            self._name = ""
+            return byte == _LIST
+        if depth > 1 or self._stack[0] != _OBJECT:
+            return False
+        found = self._key.search(self._piece.tail + chunk[max(mark, position - _KEY_REACH) : position])
+        self._name = found[1].decode() if found else ""
+        return self._name in (self._keys.lists if byte == _LIST else self._keys.maps)
 
     def _close(self, opener: int) -> _Cut:
         opened = self._stack.rfind(opener)
@@ -180,14 +224,15 @@ class _Machine:
 
     def _finish(self, turn: _Cut) -> Iterator[Opening | Piece | Closing]:
         piece, rest = self._piece, self._leftover
-        self._piece = piece.next(dropped=turn is not _Cut.AFTER)
-        if turn is _Cut.OPENS and self._depth == 2:
+        again = self._depth > 0 and (not self._name or self._name in self._keys.nested)
+        self._piece = piece.next(turn is not _Cut.AFTER, self._keys.wide if again else self._keys.limit)
+        if turn is _Cut.OPENS and self._name:
             self._leftover = False
-            yield Opening(header=piece.data() or b"")
+            yield Opening(name=self._name, before=piece.data(), at=piece.at)
         elif turn is _Cut.AFTER and rest:
             self._leftover = False
-            yield Closing(rest=piece.data() or b"")
+            yield Closing(rest=piece.data(), at=piece.at)
         elif piece.size:
-            yield Piece(at=Span(line=piece.line, start=piece.start, size=piece.size), data=piece.data())
-        if turn is _Cut.OPENS and self._depth == 1:
-            yield Opening(header=b"")
+            yield Piece(at=piece.at, data=piece.data())
+        if turn is _Cut.OPENS and not self._name:
+            yield Opening(name="", before=b"", at=piece.at)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final
 
-from alveus.importers.base import Event, Format, Rejected, Source, Span
-from alveus.importers.entries import Layout
+from alveus.importers.base import Event, Format, Rejected, Skipped, Source, Span
+from alveus.importers.entries import Closed, Layout, Opened
 from alveus.importers.facts import Facts, facts_at, ident, json_text, list_at, text_at
 from alveus.importers.mould import Piece
 from alveus.importers.pieces import called, failed, returned, thought, words
@@ -18,7 +18,7 @@ from alveus.importers.reading import Pieces, Records, Row, first, walk
 from alveus.journal.record import Kind
 
 NAME: Final = "gemini-cli"
-LAYOUT: Final = Layout(inner=frozenset({"messages"}), names=frozenset({"sessionId"}))
+LAYOUT: Final = Layout(lists=frozenset({"messages"}), names=frozenset({"sessionId"}))
 
 _TYPES: Final = frozenset({"user", "gemini", "info", "error", "warning"})
 _HEADER: Final = ("sessionId", "projectHash", "startTime")
@@ -27,15 +27,25 @@ _HEADER: Final = ("sessionId", "projectHash", "startTime")
 class _Reader(Records):
     name = NAME
 
+    def opens(self, one: Opened, /) -> Iterator[Event]:
+        """A session in one object is its header and then its messages."""
+        self._header(one.header)
+        yield from ()
+
+    def closes(self, one: Closed, /) -> Iterator[Event]:
+        """A session without messages."""
+        if one.empty:
+            yield Skipped(reason="bookkeeping: sessionId", at=one.at)
+
     def events(self, value: object, at: Span) -> Iterator[Event]:
-        """A whole session is its header and then its messages."""
+        """A header, a message, or a change, which may hold messages."""
         if not isinstance(value, Mapping):
             self.count += 1
             yield Rejected(reason="not an object", at=at)
             return
         if "projectHash" in value or "sessionId" in value:
             self._header(value)
-        inside = [one for where in (value, facts_at(value, "$set")) for one in list_at(where, "messages")]
+        inside = list_at(value, "$set", "messages")
         if not inside:
             yield from super().events(value, at)
         for one in inside:

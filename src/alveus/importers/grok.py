@@ -13,7 +13,9 @@ from alveus.importers.reading import first
 
 NAME: Final = "grok"
 LAYOUT: Final = Layout(
-    lists=frozenset({"conversations"}), inner=frozenset({"responses"}), names=frozenset({"conversation"})
+    lists=frozenset({"conversations", "responses"}),
+    nested=frozenset({"conversations"}),
+    names=frozenset({"conversations", "conversation"}),
 )
 
 _IDS: Final = ("_id", "id", "response_id")
@@ -46,14 +48,12 @@ def _session(value: Facts) -> str | None:
     return ident(facts_at(value, "conversation").get("id"))
 
 
-_DIALECT: Final = chat.Dialect(
-    name=NAME, lists=("responses",), layout=LAYOUT, common=_response, about=_about, session=_session
-)
+_DIALECT: Final = chat.Dialect(name=NAME, layout=LAYOUT, common=_response, about=_about, session=_session)
 
 
 def sniff(head: bytes) -> bool:
     """Whether the first object is a conversation with its responses."""
-    return any("conversation" in one and "responses" in one for one in first(head, LAYOUT)[:1])
+    return any("conversation" in one and "responses" in one for one in first(head, "conversations")[:1])
 
 
 def read(source: Source) -> Iterator[Event]:

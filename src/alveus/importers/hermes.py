@@ -16,7 +16,7 @@ from alveus.importers.pieces import ROLES, parsed
 from alveus.importers.reading import first
 
 NAME: Final = "hermes"
-LAYOUT: Final = Layout(inner=frozenset({"messages"}), names=frozenset({"session_id"}))
+LAYOUT: Final = Layout(lists=frozenset({"messages"}), names=frozenset({"session_id"}))
 
 _ABOUT: Final = ("platform", "cwd", "repository_cwd", "git_branch", "parent_session_id", "producer")
 _LEFT: Final = frozenset({"compacted", "rewound"})

@@ -38,8 +38,8 @@ class Decompressor(Protocol):
 class _Deflate:
     """zlib's decompressor, which keeps what it did not look at, with the manners of the others."""
 
-    def __init__(self) -> None:
-        self._one = zlib.decompressobj(-zlib.MAX_WBITS)
+    def __init__(self, form: int = -zlib.MAX_WBITS) -> None:
+        self._one = zlib.decompressobj(form)
         self._held = b""
 
     @property
@@ -59,6 +59,11 @@ class _Deflate:
 def zstd() -> Decompressor:
     """A decompressor of one Zstandard frame."""
     return cast("Decompressor", ZstdDecompressor())
+
+
+def gzip() -> Decompressor:
+    """A decompressor of one member of gzip."""
+    return _Deflate(16 + zlib.MAX_WBITS)
 
 
 METHODS: Final[Mapping[int, Callable[[], Decompressor]]] = {8: _Deflate, 93: zstd}

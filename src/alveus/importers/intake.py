@@ -122,9 +122,9 @@ def _folder(intake: Intake, path: Path, wanted: Format | None, tally: Tally) -> 
 def files(path: Path, tally: Tally) -> list[tuple[int, Path, int]]:
     """What is to be read under a folder, as (changed, path, size), the oldest first, as the sessions ended.
 
-    These are regular files, and folders that are one store. A `.zst` beside its plain file is its copy, and the files
-    beside a database that its own program keeps there are none of ours. A link to a folder is not followed, because it
-    may lead anywhere, and back here; it is told.
+    These are regular files, and folders that are one store. A `.zst` or `.gz` beside its plain file is its copy, and
+    the files beside a database that its own program keeps there are none of ours. A link to a folder is not followed,
+    because it may lead anywhere, and back here; it is told.
     """
 
     def unreadable(error: OSError) -> None:
@@ -149,7 +149,9 @@ def files(path: Path, tally: Tally) -> list[tuple[int, Path, int]]:
 
 
 def _is_companion(name: str, there: set[str]) -> bool:
-    return any(name.endswith(end) and name.removesuffix(end) in there for end in (".zst", "-wal", "-shm", "-journal"))
+    return any(
+        name.endswith(end) and name.removesuffix(end) in there for end in (".zst", ".gz", "-wal", "-shm", "-journal")
+    )
 
 
 def _regular(path: Path) -> os.stat_result | None:

@@ -61,7 +61,7 @@ def is_message(value: object) -> bool:
 
 def sniff(head: bytes) -> bool:
     """Whether the first object is such a message, or holds a list of them."""
-    found = first(head, LAYOUT)[:1]
+    found = first(head, *LAYOUT.lists)[:1]
     return any(is_message(one) or any(map(is_message, list_at(one, "messages"))) for one in found)
 
 

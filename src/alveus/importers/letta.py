@@ -1,18 +1,18 @@
-"""Letta's agent files, `.af`: an agent with its memory blocks and its messages. Some hold their JSON in a JSON string.
+"""Letta's agent files, `.af`: agents with their messages, and memory blocks.
 
 The ids in such a file are numbers given at the export, so a message is known by its time, its role and its text, and a
-block by its label. Tools are source code and no memory; variables and secrets of an agent are never looked at.
+block by its label; it belongs to the first agent that stands before it. Tools are source code and no memory; variables
+and secrets of an agent are never looked at.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from alveus.importers import chat
 from alveus.importers.base import Event, Format, Rejected, Skipped, Source, Span
-from alveus.importers.entries import Layout, salvaged
+from alveus.importers.entries import Closed, Layout, Opened, Value
 from alveus.importers.facts import Facts, facts_at, ident, json_text, list_at, text_at
 from alveus.importers.mould import Piece
 from alveus.importers.pieces import parsed, words
@@ -21,7 +21,12 @@ from alveus.journal.record import Kind
 from alveus.journal.record import Source as Src
 
 NAME: Final = "letta"
-LAYOUT: Final = Layout(inner=frozenset({"messages", "blocks", "agents"}), names=frozenset({"agents"}))
+_NO_MEMORY: Final = frozenset({"tools", "files", "sources", "groups", "mcp_servers"})
+LAYOUT: Final = Layout(
+    lists=frozenset({"agents", "messages", "blocks"}) | _NO_MEMORY,
+    nested=frozenset({"agents"}),
+    names=frozenset({"agents", "name"}),
+)
 
 _SAYS: Final = "send_message"
 
@@ -30,28 +35,52 @@ class _Reader(Records):
     name = NAME
     time_at = ("created_at",)
 
-    def events(self, value: object, at: Span) -> Iterator[Event]:
-        """The blocks of the file, and the messages of each agent."""
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self._first: str | None = None
+        self._inside = False
+        self._kept: set[object] = set()
+
+    def opens(self, one: Opened, /) -> Iterator[Event]:
+        """The file, or one agent."""
         self.count += 1
-        whole = _unwrapped(value)
-        if not isinstance(whole, Mapping):
+        self._inside = one.member == "agents"
+        if self._inside:
+            self.session = ident(text_at(one.header, "name"))
+            self._first = self._first or self.session
+            self.facts = {"model": text_at(one.header, "llm_config", "model")}
+            kept = list_at(one.header, "in_context_message_ids")
+            self._kept = {name for name in kept if isinstance(name, str | int)}
+        yield from ()
+
+    def value(self, one: Value, /) -> Iterator[Event]:
+        """A message of an agent, or what stands beside the agents."""
+        if one.member == "messages":
+            message = facts_at(one.value)
+            own = message.get("id")
+            self.facts["in_context"] = None if isinstance(own, str | int) and own in self._kept else False
+            yield from self.cast(self._message(message), message, one.at)
+        elif one.member == "blocks":
+            self.session, self.facts = self._first, {}
+            yield from self.cast(self._block(facts_at(one.value)), facts_at(one.value), one.at)
+        elif one.member in _NO_MEMORY:
+            if not self._inside:
+                yield Skipped(reason=f"no memory: {one.member}", at=one.at)
+        else:
+            yield from self.events(one.value, one.at)
+
+    def closes(self, _: Closed, /) -> Iterator[Event]:
+        """What follows an agent is the file's."""
+        self._inside = False
+        yield from ()
+
+    def events(self, value: object, at: Span) -> Iterator[Event]:
+        """What is no agent file."""
+        self.count += 1
+        if isinstance(value, dict):
+            yield Skipped(reason="unknown type: none", at=at)
+        else:
             yield Rejected(reason="not an object", at=at)
-            return
-        agents = [facts_at(one) for one in list_at(whole, "agents")]
-        self.session = ident(text_at(agents[0], "name")) if agents else None
-        for block in list_at(whole, "blocks"):
-            yield from self.cast(self._block(facts_at(block)), facts_at(block), at)
-        for agent in agents:
-            self.session = ident(text_at(agent, "name"))
-            self.facts = {"model": text_at(agent, "llm_config", "model")}
-            kept = list_at(agent, "in_context_message_ids")
-            for one in list_at(agent, "messages"):
-                message = facts_at(one)
-                self.facts["in_context"] = None if message.get("id") in kept else False
-                yield from self.cast(self._message(message), message, at)
-        for name in ("tools", "files", "sources", "groups", "mcp_servers"):
-            for _ in list_at(whole, name):
-                yield Skipped(reason=f"no memory: {name}", at=at)
 
     def id_of(self, value: Facts) -> str | None:
         if label := ident(value.get("label")):
@@ -89,26 +118,9 @@ def _asked(piece: Piece) -> Piece:
     return words("user" if kind == "user_message" else "system", text, {"packet": kind})
 
 
-def _unwrapped(value: object) -> object:
-    """The file's object; out of a string where it was written as one, as far as that goes."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return salvaged(value, LAYOUT.inner)
-
-
 def sniff(head: bytes) -> bool:
-    """Whether the first object is an agent file, plain or in a string."""
-    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if text.startswith(b'"{'):
-        end = text.rfind(b"\\")
-        try:
-            text = json.loads(text[:end] + b'"').encode() if end > 0 else b""
-        except ValueError:
-            return False
-    return any("agents" in one and ("blocks" in one or "agent_type" in json_text(one)) for one in first(text)[:1])
+    """Whether the first object is an agent file."""
+    return any("agents" in one and ("blocks" in one or "agent_type" in json_text(one)) for one in first(head)[:1])
 
 
 def read(source: Source) -> Iterator[Event]:

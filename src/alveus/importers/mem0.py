@@ -105,7 +105,7 @@ def _block(fields: Facts, body: list[TextLine], reader: _Reader) -> Iterator[Eve
 def sniff(head: bytes) -> bool:
     """Whether the first object is a memory, these are the rows of its history, or the Markdown's fields begin."""
     return _SIGN.match(head) is not None or any(
-        text_at(one, "database") == NAME or ("memory" in one and "id" in one) for one in first(head, LAYOUT)[:1]
+        text_at(one, "database") == NAME or ("memory" in one and "id" in one) for one in first(head, *LAYOUT.lists)[:1]
     )
 
 

@@ -35,7 +35,7 @@ def read(source: Source) -> Iterator[Event]:
 
 def sniff(head: bytes) -> bool:
     """Whether the first object is a message, or an object with a list of messages."""
-    found = first(head, LAYOUT)[:1]
+    found = first(head, *LAYOUT.lists)[:1]
     return _is_database(head) or any(
         _is_message(one) or any(map(_is_message, list_at(one, "messages"))) for one in found
     )

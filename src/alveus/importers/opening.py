@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Final, cast
 
 from alveus.errors import InputError
-from alveus.importers import databases, stores, zips
-from alveus.importers.inflating import CutShort, inflated, zstd
+from alveus.importers import databases, quoted, stores, zips
+from alveus.importers.inflating import CutShort, gzip, inflated, zstd
 from alveus.importers.source import Source, Span
 
 MAX_RATIO: Final = 250
@@ -24,14 +24,15 @@ ALWAYS_ALLOWED: Final = 1 << 30
 MAX_UNPACKED: Final = 64 << 30
 MAX_MEMBERS: Final = 100_000
 
-_ZSTD: Final = b"\x28\xb5\x2f\xfd"
+_STREAMS: Final = {b"\x28\xb5\x2f\xfd": zstd, b"\x1f\x8b\x08": gzip}
+"""What a file begins with that is one packed file, and what unpacks it."""
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _SQLITE: Final = b"SQLite format 3\0"
 
 
 def is_packed(source: Source) -> bool:
     """Whether the file holds its transcripts in another form than text."""
-    return source.head.startswith((_ZSTD, *_ZIP, _SQLITE))
+    return source.head.startswith((*_STREAMS, *_ZIP, _SQLITE)) or quoted.is_quoted(source.head)
 
 
 def is_archive(source: Source) -> bool:
@@ -50,13 +51,16 @@ def unpacked(source: Source) -> Iterator[Source]:
     Raises InputError for what cannot be unpacked, or unpacks to more than is believed.
     """
     limit = _Limit(source)
-    if source.head.startswith(_ZSTD):
-        whole = Span(line=1, start=0, size=source.size)
-        yield from _one(source.path.with_suffix(""), inflated(zstd, source.chunks(whole)), limit)
+    whole = Span(line=1, start=0, size=source.size)
+    packed = next((make for magic, make in _STREAMS.items() if source.head.startswith(magic)), None)
+    if packed:
+        yield from _one(source.path.with_suffix(""), inflated(packed, source.chunks(whole)), limit)
     elif source.head.startswith(_SQLITE):
         yield from _one(source.path, databases.rows(source.path), limit)
-    else:
+    elif is_archive(source):
         yield from _members(source, limit)
+    else:
+        yield from _one(source.path, quoted.unquoted(source.chunks(whole)), limit)
 
 
 def gathered(folder: Path) -> Iterator[Source]:

@@ -101,7 +101,7 @@ def sniff(head: bytes) -> bool:
     """Whether the first object is a request or response with parts that name their kind."""
     return any(
         text_at(one, "kind") in _KINDS and any("part_kind" in facts_at(part) for part in list_at(one, "parts"))
-        for one in first(head, LAYOUT)[:1]
+        for one in first(head, *LAYOUT.lists)[:1]
     )
 
 

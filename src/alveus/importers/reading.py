@@ -8,54 +8,60 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Final, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, Protocol, TypeAlias, assert_never
 
 from alveus.importers.base import Event, Paused, Rejected, Skipped, Source, Span, guarded
 from alveus.importers.calls import Calls
-from alveus.importers.entries import Broken, Layout, Opened, Waiting, entries, peek
+from alveus.importers.entries import Broken, Closed, Layout, Listed, Opened, Value, Waiting, entries, peek
 from alveus.importers.facts import Facts, ident, json_text, text_at
 from alveus.importers.mould import Mould, Piece
 
 PLAIN: Final = Layout()
-"""Values one after the other, and no list that could be read by element."""
+"""Values one after the other, and nothing that holds many."""
 
 
 class Reader(Protocol):
     """What a walk needs of a reader."""
 
-    def events(self, value: object, at: Span) -> Iterator[Event]:
+    def value(self, one: Value, /) -> Iterator[Event]:
         """The events of one value."""
 
-    def opens(self, header: Facts) -> None:
-        """A list begins; `header` has what its object said before it."""
+    def opens(self, one: Opened, /) -> Iterator[Event]:
+        """Those of an object that holds many, but for these."""
+
+    def closes(self, one: Closed, /) -> Iterator[Event]:
+        """It ends."""
 
     def broken(self, entry: Broken) -> Iterator[Event]:
         """A piece that is no value."""
 
 
 def walk(source: Source, layout: Layout, reader: Reader) -> Iterator[Event]:
-    """The events of a file, streamed. A list that is a value stands for its elements."""
+    """The events of a file, streamed. A list in no object stands for its elements."""
     for entry in entries(source, layout):
-        if isinstance(entry, Opened):
-            reader.opens(entry.header)
+        if isinstance(entry, Value):
+            yield from guarded(reader.value(entry), entry.at)
+        elif isinstance(entry, Opened):
+            yield from guarded(reader.opens(entry), entry.at)
+        elif isinstance(entry, Closed):
+            yield from guarded(reader.closes(entry), entry.at)
         elif isinstance(entry, Broken):
             yield from reader.broken(entry)
         elif isinstance(entry, Waiting):
             yield Paused()
-        else:
-            for value in entry.value if isinstance(entry.value, list) else [entry.value]:
-                yield from guarded(reader.events(value, entry.at), entry.at)
+        elif not isinstance(entry, Listed):
+            assert_never(entry)
 
 
-def first(head: bytes, layout: Layout = PLAIN) -> list[Facts]:
-    """The first objects of a file."""
-    return peek(head, layout.lists)
+def first(head: bytes, *lists: str) -> list[Facts]:
+    """The first objects of a file, which may be elements of one of these lists."""
+    return peek(head, frozenset(lists))
 
 
 def stem_of(source: Source) -> str:
     """The file's name without what says how it is written."""
     name = source.path.name
-    for end in (".zst", ".jsonl", ".json", ".md", ".af", ".eval"):
+    for end in (".zst", ".gz", ".jsonl", ".json", ".md", ".af", ".eval"):
         name = name.removesuffix(end)
     return ident(name) or "file"
 
@@ -86,8 +92,17 @@ class Records:
         self.count = 0
         self._container = ""
 
-    def opens(self, header: Facts) -> None:
-        """Most formats say nothing there."""
+    def value(self, one: Value, /) -> Iterator[Event]:
+        """The events of one record."""
+        yield from self.events(one.value, one.at)
+
+    def opens(self, _: Opened, /) -> Iterator[Event]:
+        """What an object that holds records says of them; most formats say nothing there."""
+        yield from ()
+
+    def closes(self, _: Closed, /) -> Iterator[Event]:
+        """What is to be said at its end; most formats say nothing there."""
+        yield from ()
 
     def broken(self, entry: Broken) -> Iterator[Event]:
         """A broken record is counted too, so that mending it later does not move those without an id."""

@@ -15,7 +15,7 @@ from alveus.importers.facts import Facts, list_at, text_at
 from alveus.importers.reading import first
 
 NAME: Final = "sharegpt"
-LAYOUT: Final = Layout(lists=frozenset({"conversations"}))
+LAYOUT: Final = Layout(lists=frozenset({"conversations"}), nested=frozenset({"conversations"}))
 
 _ROLES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("human", "user"), "user"),
@@ -32,12 +32,12 @@ def _turn(turn: Facts) -> Facts:
     return {"role": _ROLES.get(speaker, speaker), "content": value} if speaker else turn
 
 
-_DIALECT: Final = chat.Dialect(name=NAME, lists=("conversations",), layout=LAYOUT, common=_turn)
+_DIALECT: Final = chat.Dialect(name=NAME, layout=LAYOUT, common=_turn)
 
 
 def sniff(head: bytes) -> bool:
     """Whether the first object is a turn, or a conversation of turns."""
-    found = first(head, LAYOUT)[:1]
+    found = first(head, *LAYOUT.lists)[:1]
     return any(_is_turn(one) or any(map(_is_turn, list_at(one, "conversations"))) for one in found)
 
 

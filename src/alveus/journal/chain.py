@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from alveus.journal import usual
 from alveus.journal.head import Head, Tree, leaf_hash
 from alveus.journal.record import MAX_LINE, Novelty
 from alveus.journal.seal import Checked, Invalid, Key, check, digest
+
+if TYPE_CHECKING:
+    from alveus.journal import usual
 
 
 class ChainState(StrEnum):
@@ -287,6 +289,8 @@ def walk_piece(
 
 
 def _walk_on(walked: Walked, lines: Iterable[bytes], key: Key, sizes: frozenset[int], days: frozenset[str]) -> Walked:
+    from alveus.journal import usual  # noqa: PLC0415  (its patterns are compiled for whoever walks, not to open)
+
     link, tree, lines = walked.link, walked.tree, iter(lines)
     record: Checked | None = None
     try:

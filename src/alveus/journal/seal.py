@@ -132,14 +132,17 @@ def _named(agent_id: str) -> bytes:
 
 
 def _metadata(metadata: Mapping[str, Any], hc: Profile) -> bytes:
-    """`,"metadata":{…}`; without optional fields and metadata of the caller's, spelled by hand, which is faster."""
+    """`,"metadata":{…}`; without rare fields and metadata of the caller's, spelled by hand, which is faster."""
     chain, seq, prev_line, kid, novelty, by, synced, src, user, session, event_time, origin, part, clock = hc
     quoted = _judge(by)
-    if metadata or prev_line is None or (user, session, event_time, origin, part, clock) != _NO_OPTIONAL:
+    if metadata or prev_line is None or (event_time, origin, part, clock) != _NOTHING_RARE:
         return b',"metadata":' + canonical.encode_merged(metadata, {"hc": hc.as_json()}, depth=2)
+    of_session = "" if session is None else f'"session":{_name(session)},'
+    of_user = "" if user is None else f',"user":{_name(user)}'
     return (
         f',"metadata":{{"hc":{{"by":{quoted},"chain":"{chain}","kid":"{kid}","novelty":"{novelty._value_}",'
-        f'"p":{PROFILE},"prev_line":"{prev_line}","seq":{seq},"src":"{src._value_}","synced":{synced}}}}}'
+        f'"p":{PROFILE},"prev_line":"{prev_line}","seq":{seq},{of_session}"src":"{src._value_}","synced":{synced}'
+        f"{of_user}}}}}"
     ).encode()
 
 
@@ -151,7 +154,13 @@ def _judge(by: str) -> str:
     return quote(by)
 
 
-_NO_OPTIONAL: Final = (None,) * len(OPTIONAL_FIELDS)
+@lru_cache(maxsize=256)
+def _name(of: str) -> str:
+    """The name of a user or a session, as JSON spells it."""
+    return canonical.encode_text(of).decode()
+
+
+_NOTHING_RARE: Final = (None,) * (len(OPTIONAL_FIELDS) - 2)
 
 
 # A line's own validity: spec/journal.md, section 5, steps 1 to 6

@@ -54,6 +54,9 @@ _TILE: Final = 256
 _NO_CUE: Final = -9.0
 """The odds of a change that neither a cue nor the weights tell."""
 
+_STRONGEST: Final = 64
+"""Links of a row that are kept: a question about its links hardly ever needs more of them."""
+
 _DECIMALS: Final = 4
 """Of a vector: the same text in another batch differs behind them."""
 
@@ -92,19 +95,25 @@ class Field:
         everything = np.vstack([rows, canon]) if len(canon) else rows
         like = np.r_[self.likeness, np.ones(len(canon))]
         session = np.r_[self.session, np.full(len(canon), len(names), dtype=np.int64)]
-        support, nearest = score.company(everything, like, session)
+        near = everything @ everything.T
+        support, nearest = score.company(near, like, session)
         if not len(canon) and len(rows):
             # The best-supported statements are the canon: what agrees with them has all of their weight.
             best = score.calibrated(self.likeness * support, scale) >= score.THRESHOLD
-            support, nearest = score.company(rows, np.where(best, 1.0, self.likeness), session)
+            support, nearest = score.company(near, np.where(best, 1.0, self.likeness), session)
         self.raw = self.likeness * support[: len(rows)]
         self.score = score.calibrated(self.raw, self._of)
         self.lines = list(lines)
         apart = nearest[: len(rows)][nearest[: len(rows)] < _AGAIN]
         usual = float(np.median(apart)) if len(apart) else 0.0
         self.scale = min(max(1.0, usual / _USUAL), _DENSEST)
-        self.canon = (rows @ canon.T) if len(canon) else np.zeros((len(rows), 0), dtype=np.float32)
+        self.cosines = near[: len(rows), : len(rows)]
+        self.canon = near[: len(rows), len(rows) :]
         self.beside_canon = self.canon.max(axis=1, initial=0.0) >= CANON * self.scale
+        self._is_known = np.zeros(len(rows), dtype=bool)
+        self._others = np.zeros((len(rows), min(_STRONGEST, len(rows))), dtype=np.int64)
+        self._links = np.zeros(self._others.shape, dtype=np.float32)
+        self._near = np.zeros(self._others.shape, dtype=np.float32)
         self.messages: dict[int, list[int]] = defaultdict(list)
         for at, whole in enumerate(self.whole):
             self.messages[int(whole)].append(at)
@@ -154,20 +163,17 @@ class Field:
         """Weigh what agrees by how far the canon, and what was said later and is as well supported, deny it."""
         denied = np.zeros(len(self))
         revising = self.user & (self.tones[:, AT["revise"]] > 0)
-        agreeing = np.flatnonzero(self.score >= score.THRESHOLD)
-        for low in range(0, len(agreeing), _TILE):  # row by row the whole field would be read for each
-            some = agreeing[low : low + _TILE]
-            for at, cosines in zip(map(int, some), self.rows[some] @ self.rows.T, strict=True):
-                text = self.fragments[at].said
-                if self.canon.shape[1] and not revising[at]:
-                    line = int(self.canon[at].argmax())
-                    if self.canon[at, line] >= SAME * self.scale:
-                        denied[at] = judge(self.lines[line], text, float(self.canon[at, line]))
-                later = cosines[at + 1 :]
-                later[~self.user[at + 1 :] | (self.raw[at + 1 :] < self.raw[at])] = 0.0
-                other = int(later.argmax()) if len(later) else 0
-                if len(later) and later[other] >= SAME * self.scale:
-                    denied[at] = max(denied[at], judge(text, self.fragments[at + 1 + other].said, float(later[other])))
+        for at in map(int, np.flatnonzero(self.score >= score.THRESHOLD)):
+            text = self.fragments[at].said
+            if self.canon.shape[1] and not revising[at]:
+                line = int(self.canon[at].argmax())
+                if self.canon[at, line] >= SAME * self.scale:
+                    denied[at] = judge(self.lines[line], text, float(self.canon[at, line]))
+            weighty = self.user[at + 1 :] & (self.raw[at + 1 :] >= self.raw[at])
+            later = np.where(weighty, self.cosines[at, at + 1 :], np.float32(0.0))
+            other = int(later.argmax()) if len(later) else 0
+            if len(later) and later[other] >= SAME * self.scale:
+                denied[at] = max(denied[at], judge(text, self.fragments[at + 1 + other].said, float(later[other])))
         self.raw = self.raw * (1.0 - denied)
         self.score = score.calibrated(self.raw, self._of)
 
@@ -175,11 +181,24 @@ class Field:
         """Whether a line of the canon supports a fragment."""
         return bool(self.beside_canon[at])
 
-    def links(self, ones: NDArray[np.int64]) -> Vectors:
-        """The links of some rows to all: clamped cosine times tone, 0 within a session."""
-        found = np.maximum(self.rows[ones] @ self.rows.T, 0.0) * self.likeness.astype(np.float32)
-        found[self.session[ones][:, None] == self.session[None, :]] = 0.0
+    def links(self, ones: NDArray[np.int64], since: int = 0) -> Vectors:
+        """The links of some rows to all from one on: clamped cosine times tone, 0 within a session."""
+        found = np.maximum(self.cosines[ones, since:], 0.0) * self.likeness[since:].astype(np.float32)
+        found[self.session[ones][:, None] == self.session[None, since:]] = 0.0
         return np.asarray(found, dtype=np.float32)
+
+    def strongest(self, ones: NDArray[np.int64]) -> tuple[NDArray[np.int64], Vectors, Vectors]:
+        """Of some rows the strongest links [n, 64 or all], in no order: to which rows, their strengths, the cosines."""
+        new = np.unique(ones[~self._is_known[ones]])
+        kept = self._others.shape[1]
+        for low in range(0, len(new), _TILE):
+            some = new[low : low + _TILE]
+            links = self.links(some)
+            self._others[some] = others = np.argpartition(links, len(self) - kept, axis=1)[:, len(self) - kept :]
+            self._links[some] = np.take_along_axis(links, others, axis=1)
+            self._near[some] = self.cosines[some[:, None], others]
+        self._is_known[new] = True
+        return self._others[ones], self._links[ones], self._near[ones]
 
 
 def _manner(heard: Heard) -> Scores:

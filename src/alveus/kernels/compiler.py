@@ -14,14 +14,14 @@ from typing import Final
 
 import numpy as np
 
-from alveus.journal.record import Source
 from alveus.kernels import score
 from alveus.kernels.bullet import FILES, Bullet, Compiled, KernelName
 from alveus.kernels.company import Encode, Field, Judge
 from alveus.kernels.contradiction import contradiction
-from alveus.kernels.fragment import Fragment, Utterance, What, cut
+from alveus.kernels.fragment import Fragment, Utterance
 from alveus.kernels.grouping import Rule, rules
-from alveus.kernels.hearing import ONE_MENTION, Tones, canon_lines, counted, heard
+from alveus.kernels.hearing import ONE_MENTION, canon_lines, heard
+from alveus.kernels.prose import Archive, Prose
 from alveus.kernels.revision import ESTABLISHED, changes
 from alveus.kernels.wording import grounded
 
@@ -52,17 +52,15 @@ def compile_kernels(
     canon: str | None = None,
     contradicts: Contradicts | None = None,
     word: Word | None = None,
-    tones: Tones = counted,
 ) -> Compiled:
     """The kernels of some utterances, in whatever order they come.
 
     Without `encode` meaning is compared by stemmed terms alone; `embedder_id` names the scale of what it gives.
-    `contradicts` judges instead of the rules, and `word` may word a bullet. `tones` may remember what it counted.
+    `contradicts` judges instead of the rules, and `word` may word a bullet.
     """
-    fragments = cut(utterances)
-    prose = [one for one in fragments if one.what is What.PROSE and one.src in (Source.USER, Source.AGENT)]
-    listened = heard(prose, tones)
-    considered = {"fragments": len(fragments), "prose": len(prose), "compared": len(listened.fragments)}
+    prose = utterances.prose() if isinstance(utterances, Archive) else Prose.of(utterances)
+    listened = heard(prose)
+    considered = {"fragments": prose.cut, "prose": len(prose), "compared": len(listened.fragments)}
     if not listened.fragments:
         return Compiled(
             bullets=(), canon="given" if canon else "none", explains=_explained((), len(prose)), considered=considered
@@ -165,7 +163,8 @@ def _short(text: str) -> str:
 
 def _explained(bullets: Sequence[Bullet], prose: int) -> dict[KernelName, str]:
     return {
-        name: f"Nothing of this kind was said consistently in {prose} fragments of prose."
+        name: f"Nothing of this kind was said consistently in {prose} fragments of prose. A rule enters once a user "
+        "has said it again, in another session, or has recorded it as a decision or an error."
         for name in KernelName
         if not any(one.name is name for one in bullets)
     }

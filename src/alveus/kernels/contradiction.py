@@ -148,7 +148,8 @@ class _Statement:
             for one in written[1:]
             if one[0].isupper()
             and folded(one) not in lists.stops
-            and stem(folded(one), lists.code) not in {**lists.days, **lists.months}
+            and stem(folded(one), lists.code) not in lists.days
+            and stem(folded(one), lists.code) not in lists.months
         }
         self.order = [
             one

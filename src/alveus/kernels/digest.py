@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
-from alveus.kernels.compiler import Bullet
+from alveus.kernels.bullet import Bullet
 from alveus.kernels.page import Short, day_of, line_of, note_of, one_line, shown
 
 THRESHOLD: Final = 1_572_864

@@ -90,28 +90,39 @@ def cut(utterances: Iterable[Utterance]) -> list[Fragment]:
     for whole, one in enumerate(ordered(utterances)):
         earlier = last.get(one.session)
         if earlier is not None and earlier.src != one.src:
-            context[one.session] = earlier.text[-_CONTEXT:] if earlier.src is not Source.TOOL else ""
+            context[one.session] = tail(earlier)
         last[one.session] = one
         before = context.get(one.session, "")
-        stem = f"{one.origin}\0{one.session}\0{one.time!r}\0{one.src}"
-        for place, (what, text, said) in enumerate(_pieces(one)):
-            key = blake2b(f"{stem}\0{place}\0{text}".encode("utf-8", "replace"), digest_size=10).hexdigest()
-            found.append(
-                Fragment(
-                    key=key,
-                    record_id=one.record_id,
-                    src=one.src,
-                    kind=one.kind,
-                    session=one.session,
-                    time=one.time,
-                    text=text,
-                    what=what,
-                    said=said,
-                    before=before,
-                    whole=whole,
-                )
-            )
+        found += (fragment(one, place, piece, before=before, whole=whole) for place, piece in enumerate(pieces(one)))
     return found
+
+
+def fragment(one: Utterance, place: int, piece: Piece, *, before: str, whole: int) -> Fragment:
+    """The fragment that is piece number `place` of an utterance."""
+    what, text, said = piece
+    stem = f"{one.origin}\0{one.session}\0{one.time!r}\0{one.src}\0{place}\0{text}"
+    return Fragment(
+        key=blake2b(stem.encode("utf-8", "replace"), digest_size=10).hexdigest(),
+        record_id=one.record_id,
+        src=one.src,
+        kind=one.kind,
+        session=one.session,
+        time=one.time,
+        text=text,
+        what=what,
+        said=said,
+        before=before,
+        whole=whole,
+    )
+
+
+def tail(one: Utterance) -> str:
+    """What of an utterance leads over to the answer of somebody else."""
+    return one.text[-_CONTEXT:] if one.src is not Source.TOOL else ""
+
+
+Piece = tuple[What, str, str]
+"""What a piece of an utterance is made of, its text, and the text without its quotations."""
 
 
 _FENCE: Final = re.compile(r"(?ms)^ {0,3}(```|~~~).*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)")
@@ -129,8 +140,8 @@ _ABBREVIATION: Final = re.compile(
 )
 
 
-def _pieces(one: Utterance) -> Iterator[tuple[What, str, str]]:
-    """What an utterance is made of: kind, text, and the text without its quotations."""
+def pieces(one: Utterance) -> Iterator[Piece]:
+    """What an utterance is cut into."""
     if one.src is Source.TOOL:
         yield What.TOOL, one.text[:LONGEST], ""
         return
@@ -142,7 +153,7 @@ def _pieces(one: Utterance) -> Iterator[tuple[What, str, str]]:
     yield from _lines(one.text[at:])
 
 
-def _lines(text: str) -> Iterator[tuple[What, str, str]]:
+def _lines(text: str) -> Iterator[Piece]:
     for line in text.split("\n"):
         stripped = line.strip()
         if not _WORDISH.search(stripped):
@@ -161,7 +172,7 @@ def _is_code(line: str) -> bool:
     return 2 * len(_SYMBOLS.findall(_CODE_SPAN.sub("", line))) > letters
 
 
-def _sentences(text: str) -> Iterator[tuple[What, str, str]]:
+def _sentences(text: str) -> Iterator[Piece]:
     masked = _QUOTATION.sub(_masked, text)
     at = 0
     for place in (*_breaks(masked), len(text)):

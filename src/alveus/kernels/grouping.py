@@ -119,7 +119,7 @@ def _by_reach(company: Field, chosen: NDArray[np.int64], joined: _Joined) -> Non
     first: dict[tuple[str, int], int] = {}
     for at, label in zip(map(int, chosen), map(int, labels), strict=True):
         neighbour = first.setdefault(("message", int(company.whole[at])), at)
-        if float(company.rows[at] @ company.rows[neighbour]) >= _BESIDE * company.scale:
+        if float(company.cosines[at, neighbour]) >= _BESIDE * company.scale:
             joined.unite(neighbour, at)
         if label != NOISE:
             joined.unite(first.setdefault(("cluster", label), at), at)
@@ -153,7 +153,7 @@ def _by_nearness(company: Field, chosen: NDArray[np.int64], joined: _Joined) -> 
 
 def _nearness(company: Field, chosen: NDArray[np.int64]) -> Scores:
     """How near so many statements are to each other: their cosine, one line of the canon beside both, words of both."""
-    near: Scores = (company.rows[chosen] @ company.rows[chosen].T).astype(np.float64) / company.scale
+    near: Scores = company.cosines[np.ix_(chosen, chosen)].astype(np.float64) / company.scale
     if company.canon.shape[1]:
         line, beside = company.canon[chosen].argmax(axis=1), np.maximum(company.canon[chosen].max(axis=1), 0.0)
         near += _BY_CANON * (line[:, None] == line[None, :]) * np.minimum(beside[:, None], beside[None, :])
@@ -170,7 +170,7 @@ def _by_company(company: Field, chosen: NDArray[np.int64], old: NDArray[np.bool_
     """The best company of each, and how strong the link to it is, where it is support."""
     links = company.links(chosen)
     links[:, old] = 0.0
-    links[company.rows[chosen] @ company.rows.T < _ABOUT * company.scale] = 0.0
+    links[company.cosines[chosen] < _ABOUT * company.scale] = 0.0
     links[:, company.recorded] = 0.0  # what stands for itself is no part of another rule for being near it
     best, strength = links.argmax(axis=1), links.max(axis=1)
     return {
@@ -211,6 +211,6 @@ def _is_said_again(company: Field, rows: list[int], everything: list[int]) -> bo
     sessions = len(set(company.session[everything]))
     if sessions < _SESSIONS or sessions > _SESSIONS or any(company.words[at] >= _IN_FULL for at in rows):
         return sessions >= _SESSIONS
-    near = company.rows[everything] @ company.rows[everything].T
+    near = company.cosines[np.ix_(everything, everything)]
     near[company.session[everything][:, None] == company.session[everything][None, :]] = 0.0
     return bool(near.max() >= _RESTATED * company.scale)

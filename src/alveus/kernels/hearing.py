@@ -5,7 +5,6 @@ Spec/kernels.md, section 1: text inside tool output, quotations and hypothetical
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -15,8 +14,8 @@ from alveus.journal.record import Kind, Source
 from alveus.kernels import score
 from alveus.kernels.bullet import KernelName
 from alveus.kernels.fragment import Fragment, Utterance, What, cut
-from alveus.kernels.tone import AT, REGISTERS, tone
-from alveus.language.terms import detect
+from alveus.kernels.prose import CODE_OF_KIND, Prose
+from alveus.kernels.tone import AT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,57 +56,39 @@ class Heard:
 _GUARDS: Final = ("hypothetical", "report_speech")
 
 
-Tones = Callable[[Sequence[str], Sequence[str]], "NDArray[np.int64]"]
-"""Texts and their languages (n) to how often each register is marked, [n, registers]."""
-
-
-def counted(texts: Sequence[str], codes: Sequence[str]) -> NDArray[np.int64]:
-    """How often each register is marked in each text of its language."""
-    counts = [tone(text, code) for text, code in zip(texts, codes, strict=True)]
-    return np.array(counts, dtype=np.int64).reshape(len(texts), len(REGISTERS))
-
-
-def heard(prose: Sequence[Fragment], tones_of: Tones = counted) -> Heard:
+def heard(prose: Prose) -> Heard:
     """The fragments that may make a rule: those whose tone is most that of one, without what is guarded."""
-    wholes: dict[int, str] = {}
-    for one in prose:
-        wholes.setdefault(one.whole, detect(one.text))
-    codes = [wholes[one.whole] for one in prose]
-    tones = tones_of([one.said for one in prose], codes)
-    user = np.array([one.src is Source.USER for one in prose], dtype=bool)
-    like = score.likeness(tones, user)
-    like[guarded(prose, tones)] = 0.0
-    like[[len(one.said.split()) < _LEAST_WORDS for one in prose]] = 0.0
+    like = score.likeness(prose.tones, prose.user)
+    like[guarded(prose)] = 0.0
+    like[prose.words < _LEAST_WORDS] = 0.0
     recorded = np.zeros(len(prose), dtype=bool)
     recorded[_recorded(prose, like)] = True
     kept = np.lexsort((-like, ~recorded))[:CANDIDATES]
     kept = np.sort(kept[like[kept] > 0.0])
-    return Heard([prose[at] for at in kept], tones[kept], like[kept], recorded[kept])
+    return Heard(prose.made(kept.tolist()), prose.tones[kept], like[kept], recorded[kept])
 
 
-def _recorded(prose: Sequence[Fragment], like: Scores) -> list[int]:
+def _recorded(prose: Prose, like: Scores) -> list[int]:
     """The newest recorded errors and decisions, by the first fragment of each: they need no second mention."""
     first: dict[int, int] = {}
-    for at, one in enumerate(prose):
-        if one.kind in ONE_MENTION and like[at] > 0.0:
-            first.setdefault(one.whole, at)
+    alone = np.isin(prose.kinds, [CODE_OF_KIND[kind] for kind in ONE_MENTION])
+    for at in map(int, np.flatnonzero(alone & (like > 0.0))):
+        first.setdefault(int(prose.whole[at]), at)
     return list(first.values())[-RECORDED:]
 
 
-def guarded(prose: Sequence[Fragment], tones: NDArray[np.int64]) -> NDArray[np.bool_]:
+def guarded(prose: Prose) -> NDArray[np.bool_]:
     """A joke takes its whole message with it; a hypothesis or somebody's words take their neighbours in it."""
     found = np.zeros(len(prose), dtype=bool)
-    joking = tones[:, AT["joke"]] > 0
-    marked = joking | (tones[:, [AT[name] for name in _GUARDS]] > 0).any(axis=1)
-    for at in map(int, np.flatnonzero(marked)):
-        whole, src = prose[at].whole, prose[at].src
-        if src is not Source.USER:
-            continue
+    joking = prose.tones[:, AT["joke"]] > 0
+    marked = joking | (prose.tones[:, [AT[name] for name in _GUARDS]] > 0).any(axis=1)
+    for at in map(int, np.flatnonzero(marked & prose.user)):
+        whole = prose.whole[at]
         reach = len(prose) if joking[at] else 1
         for step in (-1, 1):
             near = at
             for _ in range(reach + 1):
-                if not 0 <= near < len(prose) or prose[near].whole != whole:
+                if not 0 <= near < len(prose) or prose.whole[near] != whole:
                     break
                 found[near] = True
                 near += step

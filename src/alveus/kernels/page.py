@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Final
 
-from alveus.kernels.compiler import Bullet, KernelName
+from alveus.kernels.bullet import Bullet, KernelName
 
 BEGIN: Final = "<!-- alveus: rule [records] first–last, times/sessions, score -->"
 END: Final = "<!-- /alveus -->"

@@ -89,15 +89,15 @@ def _told(company: Field, meaning: NDArray[np.float32]) -> Iterator[tuple[tuple[
     later = company.user & ~holding & (company.score >= _NEW) & (company.likeness >= _RULE)
     for new in map(int, np.flatnonzero(later)):
         olds = established[(established < new) & (session[established] != session[new])]
-        cosines = company.rows[olds] @ company.rows[new] / scale
+        cosines = company.cosines[new, olds] / scale
         order = np.argsort(-cosines, kind="stable")[:_NEAREST]
         olds, cosines = olds[order], cosines[order]
         olds, cosines = olds[cosines >= _NEAR], cosines[cosines >= _NEAR]
         if not len(olds):
             continue
         since = new + 1 + np.flatnonzero(session[new + 1 :] != session[new])
-        like, to_new = company.likeness[since], company.rows[since] @ company.rows[new] / scale
-        to_old = company.rows[olds] @ company.rows[since].T / scale
+        like, to_new = company.likeness[since], company.cosines[new, since] / scale
+        to_old = company.cosines[np.ix_(olds, since)] / scale
         links = np.maximum(to_old, 0.0) * like
         links[session[olds][:, None] == session[since][None, :]] = 0.0
         alive = np.where(to_old >= to_new, links, 0.0).max(axis=1, initial=0.0)

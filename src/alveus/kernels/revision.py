@@ -201,7 +201,7 @@ class _Said:
             if _KNOWN <= before <= _RARE and after * _KNOWN <= before:
                 olds.update(earlier)
         order = sorted(olds)
-        cosines = company.rows[order] @ company.rows[list(near)].T
+        cosines = company.cosines[np.ix_(order, list(near))]
         new = max(near, key=lambda at: (company.raw[at], -at))
         for old, some in zip(order, cosines, strict=True):
             if some.max() >= _NAMED * company.scale:
@@ -212,7 +212,7 @@ class _Said:
         company = self._company
         if not self._numbers(at):
             return []
-        near = np.flatnonzero(company.rows[:at] @ company.rows[at] >= _SLOT * company.scale)
+        near = np.flatnonzero(company.cosines[at, :at] >= _SLOT * company.scale)
         return [
             old
             for old in map(int, near)
@@ -236,7 +236,7 @@ class _Said:
                     continue
                 again |= {one for one in holding if one >= since and company.session[one] != company.session[at]}
             order = sorted(again)
-            cosines = company.rows[order] @ company.rows[at] if order else np.zeros(0)
+            cosines = company.cosines[at, order] if order else np.zeros(0)
             ranked = sorted(zip(-cosines, order, strict=True))
             kept = [one for cosine, one in ranked if -cosine >= _FOLLOWS * company.scale][:_FOLLOWERS]
             if len(kept) > len(best[1]):
@@ -254,7 +254,7 @@ def _replace(company: Field, said: _Said, marked: list[int], beside: list[int], 
     plain = bool(company.tones[marked, AT["revise"]].any())
     earlier = np.flatnonzero(company.score[:start] >= (_HELD if plain else ESTABLISHED))
     earlier = earlier[company.session[earlier] != company.session[start]]
-    cosine = company.rows[earlier] @ company.rows[near].T
+    cosine = company.cosines[np.ix_(earlier, near)]
     fitting = cosine.max(axis=1, initial=0.0) >= _TOPIC * company.scale
     earlier, cosine = earlier[fitting], cosine[fitting]
     if not len(earlier):
@@ -280,16 +280,16 @@ def _unsaid(company: Field, found: Changes) -> None:
     """What replaces without a word of it: it gives another number, day or name than a rule that is said no more."""
     strong = company.score >= ESTABLISHED
     changing = strong & company.user & (company.likeness >= LIKE_A_RULE) & (company.tones[:, AT["ask"]] == 0)
+    standing = np.flatnonzero(strong)
     for new in map(int, np.flatnonzero(changing)):
         if new in found.by or new in found.follows:
             continue
-        cosines = np.where(
-            strong[:new] & (company.session[:new] != company.session[new]), company.rows[:new] @ company.rows[new], 0.0
-        )
-        nearest = np.argsort(-cosines, kind="stable")[:_NEAREST]
-        for old in map(int, nearest):
-            best = float(cosines[old])
-            if best < _SLOT * company.scale or old in found.by or old in found.follows:
+        earlier = standing[: np.searchsorted(standing, new)]
+        cosines = np.where(company.session[earlier] != company.session[new], company.cosines[new, earlier], 0.0)
+        fitting = np.flatnonzero(cosines >= _SLOT * company.scale)
+        for place in fitting[np.argsort(-cosines[fitting], kind="stable")[:_NEAREST]]:
+            old, best = int(earlier[place]), float(cosines[place])
+            if old in found.by or old in found.follows:
                 continue
             verdict = contradiction(company.fragments[old].said, company.fragments[new].said, best)
             if verdict.signal not in _VALUES or verdict.score < _DENIES:
@@ -301,12 +301,17 @@ def _unsaid(company: Field, found: Changes) -> None:
 
 def _still(company: Field, earlier: NDArray[np.int64], good: list[int], since: int) -> Vectors:
     """The best link of each earlier statement to what was said since, and is nearer to it than to the revision."""
-    cosines = company.rows[earlier] @ company.rows[since:].T
-    to_new = (company.rows[since:] @ company.rows[good].T).max(axis=1, initial=0.0)
-    links = cosines * company.likeness[since:].astype(np.float32)
-    links[(cosines < to_new) | (company.session[earlier][:, None] == company.session[since:][None, :])] = 0.0
-    given: Vectors = links.max(axis=1, initial=0.0)
-    return given
+    to_new = company.cosines[good].max(axis=0, initial=0.0)
+    to_new[:since] = np.inf
+    others, links, cosines = company.strongest(earlier)
+    nearer = cosines >= to_new[others]
+    best: Vectors = np.where(nearer, links, np.float32(0.0)).max(axis=1, initial=0.0)
+    left = np.flatnonzero(~nearer.any(axis=1))  # of these none of the strongest links counts
+    if len(left) and since < len(company):
+        links = company.links(earlier[left], since)
+        links[company.cosines[earlier[left], since:] < to_new[since:]] = 0.0
+        best[left] = links.max(axis=1, initial=0.0)
+    return best
 
 
 def _excludes(old: Fragment, new: Fragment, cosine: float) -> bool:
@@ -319,21 +324,17 @@ def _family(company: Field, found: Changes, named: Collection[int]) -> None:
 
     But for what the canon says, and for what was changed itself.
     """
+    free = (company.score >= _FAMILY) & ~company.beside_canon
+    free[list(found.follows)] = False
     for old, new in [pair for pair in found.by.items() if pair[0] not in named]:
-        near = company.rows[:new] @ company.rows[old]
-        fitting = np.flatnonzero(
-            (near >= _SAME_TOPIC * company.scale)
-            & (company.session[:new] != company.session[new])
-            & (company.score[:new] >= _FAMILY)
-        )
+        near = company.cosines[old, :new]
+        fitting = np.flatnonzero((near >= _SAME_TOPIC * company.scale) & free[:new])
+        fitting = fitting[company.session[fitting] != company.session[new]]
         whole = company.messages[int(company.whole[new])]
-        touching = (company.rows[fitting] @ company.rows[whole].T).max(axis=1, initial=0.0) >= _TOUCHES * company.scale
-        fitting = np.array(
-            [at for at in fitting[touching] if at not in found.follows and not company.by_canon(at)], dtype=np.int64
-        )
+        touching = company.cosines[np.ix_(fitting, whole)].max(axis=1, initial=0.0) >= _TOUCHES * company.scale
+        fitting = fitting[touching]
         if not len(fitting):
             continue
         later = _still(company, fitting, [new], new + 1)
-        for at, after in zip(map(int, fitting), later, strict=True):
-            if near[at] > after:
-                found.by.setdefault(at, new)
+        for at in fitting[near[fitting] > later].tolist():
+            found.by.setdefault(at, new)

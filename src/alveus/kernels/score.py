@@ -7,9 +7,9 @@ is therefore a fragment's place among the others of its archive. docs/explanatio
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
+from itertools import chain
 from math import log
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -66,7 +66,6 @@ NAME: Final = 0.75
 """What a name weighs beside another term."""
 
 TERM_DIMS: Final = 512
-_TILE: Final = 1_024
 
 WORDS: Final = "words"
 """The scale where there is no embedder."""
@@ -110,19 +109,26 @@ def words_of(texts: Sequence[str], own: int, names: Mapping[str, int] = MappingP
     `names` says in how many of these a term is a name: that two statements speak of one person makes them no one rule.
     """
     terms = [_terms(text) for text in texts]
-    frequency = Counter(term for some in terms[:own] for term in set(some))
+    known = list(dict.fromkeys(chain.from_iterable(terms)))
+    number = {term: at for at, term in enumerate(known)}
+    flat = np.fromiter(map(number.__getitem__, chain.from_iterable(terms)), dtype=np.int64)
+    of = np.repeat(np.arange(len(terms)), np.fromiter(map(len, terms), dtype=np.int64, count=len(terms)))
+    pairs, counts = np.unique(of * max(1, len(known)) + flat, return_counts=True)
+    at, term = np.divmod(pairs, max(1, len(known)))
+    frequency = np.bincount(term[at < own], minlength=len(known)).tolist()
+    told = [_weight(one, often, own, names.get(one, 0)) for one, often in zip(known, frequency, strict=True)]
+    places = np.array([place for place, _ in told], dtype=np.int64)
+    weights = np.array([weight for _, weight in told])
     rows = np.zeros((len(terms), TERM_DIMS), dtype=np.float32)
-    known: dict[str, tuple[int, float]] = {}
-    for number, some in enumerate(terms):
-        for term, count in Counter(some).items():
-            if term not in known:
-                digest = int.from_bytes(blake2b(term.encode("utf-8", "replace"), digest_size=8).digest())
-                idf = log((own + 1) / (frequency[term] + 0.5))
-                idf *= NAME if 2 * names.get(term, 0) >= max(1, frequency[term]) else 1.0
-                known[term] = (digest % TERM_DIMS, idf if digest >> 63 else -idf)
-            place, weight = known[term]
-            rows[number, place] += weight * count
+    np.add.at(rows, (at, places[term]), (weights[term] * counts).astype(np.float32))
     return unit(rows)
+
+
+def _weight(term: str, often: int, own: int, named: int) -> tuple[int, float]:
+    """Where a term stands in a row, and its idf, with a sign, so that two terms of one place are not alike."""
+    digest = int.from_bytes(blake2b(term.encode("utf-8", "replace"), digest_size=8).digest())
+    idf = log((own + 1) / (often + 0.5)) * (NAME if 2 * named >= max(1, often) else 1.0)
+    return digest % TERM_DIMS, idf if digest >> 63 else -idf
 
 
 def _terms(text: str) -> list[str]:
@@ -136,27 +142,28 @@ def intents(meaning: Vectors | None, words: Vectors) -> Vectors:
     return unit(words if meaning is None else np.hstack([meaning, words]).astype(np.float32))
 
 
-def company(rows: Vectors, tone: Scores, session: NDArray[np.int64], sessions: int = 2) -> tuple[Scores, Scores]:
+def company(cosines: Vectors, tone: Scores, session: NDArray[np.int64], sessions: int = 2) -> tuple[Scores, Scores]:
     """For each row the mean of its best links to so many other sessions, and the cosine of the very best.
 
-    A link is the cosine of the intents, clamped at 0, times the tone of what it leads to.
+    `cosines` are those of the intents, [n, n]. A link is one of them, clamped at 0, times the tone of what it leads to.
     """
-    order = np.argsort(session, kind="stable")
-    others, weight = rows[order], tone[order].astype(np.float32)
-    starts = np.flatnonzero(np.r_[True, np.diff(session[order]) != 0])
-    names = session[order][starts]
-    found, nearest = np.zeros(len(rows)), np.zeros(len(rows))
+    weight = tone.astype(np.float32)
+    names, of = np.unique(session, return_inverse=True)
+    members = np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1])
     kept = min(sessions, len(names))
-    for low in range(0, len(rows), _TILE):
-        same = session[low : low + _TILE][:, None] == names[None, :]
-        cosines = np.maximum(rows[low : low + _TILE] @ others.T, 0.0)
-        best = np.maximum.reduceat(cosines, starts, axis=1)
-        best[same] = 0.0
-        nearest[low : low + _TILE] = best.max(axis=1)
-        best = np.maximum.reduceat(cosines * weight, starts, axis=1)
-        best[same] = 0.0
-        top = np.partition(best, best.shape[1] - kept, axis=1)[:, -kept:]
-        found[low : low + _TILE] = np.sort(top, axis=1).sum(axis=1) / sessions
+    top = np.zeros((len(cosines), kept), dtype=np.float32)
+    nearest = np.zeros(len(cosines))
+    for at, row in enumerate(cosines):
+        links = np.maximum(row, 0.0)
+        links[members[of[at]]] = 0.0
+        nearest[at] = links.max()
+        links *= weight
+        for place in range(kept - 1, -1, -1):
+            best = links.argmax()
+            top[at, place] = links[best]
+            links[members[of[best]]] = 0.0
+    found: Scores = np.zeros(len(cosines))
+    found[:] = top.sum(axis=1) / sessions
     return found, nearest
 
 

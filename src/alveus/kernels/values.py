@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
+from itertools import repeat
 from typing import Final, NamedTuple
 
 from alveus.kernels import opposites_en, opposites_ru
@@ -48,31 +49,49 @@ def _common(code: str) -> tuple[frozenset[str], Mapping[str, float]]:
 def values(text: str) -> Values:
     """The numbers, times and names of a text. Of other languages than English and Russian: digits alone."""
     code = detect(text)
-    calendar, numbers = _common(code) if code in _MODULES else (frozenset(), {})
-    stops = stop_words(code) if code in _MODULES else frozenset()
-    names: set[str] = set()
-    words: set[str] = set()
-    found: list[float | None] = []
+    parts = list(map(_part, _TOKEN.findall(text), repeat(code)))
+    words = {one.root for one in parts if one.root}
+    names = {one.time for one in parts if one.time}
+    if any(one.may_name for one in parts):
+        names |= set(_names(text, code))
+    numbers = [one.number for one in parts if one.counts]
+    if any(one is not None for one in numbers):
+        names |= {_written(one) for one in _composed(numbers) if one >= TELLING}
+    return Values(frozenset(names), frozenset(words | names))
+
+
+def _names(text: str, code: str) -> Iterator[str]:
+    """The words that are capitalised inside a sentence."""
     for token in _TOKEN.finditer(text):
-        written = token[0]
-        if ":" in written:
-            names.add(written.lstrip("0"))
-            found.append(None)
-        elif written[0].isdigit():
-            found.append(float(written.replace(",", "" if _GROUPED.fullmatch(written) else ".")))
-        else:
-            word = folded(written)
-            if word not in _JOINING:
-                found.append(numbers.get(word))
-            if len(word) < _LONG or word in stops or word in numbers:
-                continue
-            root = stem(word, code) if code in _MODULES else word
-            words.add(root)
-            opens = token.start() == 0 or _ENDS.search(text[: token.start()])
-            if written[0].isupper() and not opens and root not in calendar and code in _MODULES:
-                names.add(root)
-    told = {_written(one) for one in _composed(found) if one >= TELLING}
-    return Values(frozenset(names | told), frozenset(words | names | told))
+        part = _part(token[0], code)
+        if part.may_name and token.start() and not _ENDS.search(text[: token.start()]):
+            yield part.root
+
+
+class _Part(NamedTuple):
+    """One token: the number it is, and whether it ends one or goes on; a clock's time; the root of a telling word."""
+
+    number: float | None = None
+    counts: bool = True
+    time: str = ""
+    root: str = ""
+    may_name: bool = False
+
+
+@lru_cache(1 << 16)
+def _part(written: str, code: str) -> _Part:
+    if ":" in written:
+        return _Part(time=written.lstrip("0"))
+    if written[0].isdigit():
+        return _Part(number=float(written.replace(",", "" if _GROUPED.fullmatch(written) else ".")))
+    calendar, numbers = _common(code) if code in _MODULES else (frozenset[str](), dict[str, float]())
+    word = folded(written)
+    number, counts = numbers.get(word), word not in _JOINING
+    if len(word) < _LONG or word in numbers or (code in _MODULES and word in stop_words(code)):
+        return _Part(number=number, counts=counts)
+    root = stem(word, code) if code in _MODULES else word
+    may_name = written[0].isupper() and root not in calendar and code in _MODULES
+    return _Part(number=number, counts=counts, root=root, may_name=may_name)
 
 
 _JOINING: Final = frozenset({"and", "и"})

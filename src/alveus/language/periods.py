@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from calendar import monthrange
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
@@ -20,6 +19,7 @@ SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 """The first month of each."""
 
 _DAY: Final = timedelta(days=1)
+_DAYS: Final = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _LENGTH: Final = {"day": 1, "week": 7}
 _BLUR: Final = {"day": 0, "week": 3, "month": 15}
 """Days by which people miss when they count back in a unit."""
@@ -32,7 +32,7 @@ def day(when: date, *, exact: bool = False) -> Period:
 
 def month(year_: int, number: int) -> Period:
     """A month of the calendar."""
-    return Period(date(year_, number, 1), date(year_, number, monthrange(year_, number)[1]), exact=True)
+    return Period(date(year_, number, 1), date(year_, number, days_of(year_, number)), exact=True)
 
 
 def year(number: int) -> Period:
@@ -81,8 +81,14 @@ def moved(when: date, count: int, unit: str) -> date:
     if unit in ("month", "quarter", "year"):
         months = count * {"month": 1, "quarter": 3, "year": 12}[unit]
         year_, number = _month_on(when.year, when.month, months)
-        return date(year_, number, min(when.day, monthrange(year_, number)[1]))
+        return date(year_, number, min(when.day, days_of(year_, number)))
     return when + count * _LENGTH.get(unit, 7) * _DAY
+
+
+def days_of(year_: int, number: int) -> int:
+    """How many days a month has. By hand: `calendar` brings the system's locales."""
+    leap = year_ % 4 == 0 and (year_ % 100 != 0 or year_ % 400 == 0)
+    return 29 if number == 2 and leap else _DAYS[number - 1]
 
 
 def _month_on(year_: int, number: int, months: int) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
+from functools import lru_cache
 from typing import Final
 
 _RANGES: Final = (
@@ -50,6 +51,7 @@ _MAY_HAVE_MARKS: Final = re.compile("[\u00c0-\u03ff\u0590-\u0670\u1e00-\u1fff]")
 _NOT_DECOMPOSED: Final = {"ı": "i", "ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th", "ħ": "h"}
 
 
+@lru_cache(maxsize=1024)
 def script(letter: str) -> str:
     """The script of a letter that some stemmer knows, or nothing."""
     code = ord(letter)
@@ -90,4 +92,6 @@ _BARE: Final = _Bare()
 
 def bare(word: str) -> str:
     """A folded word as people type it who leave diacritics out: Latin, Greek, Hebrew and Arabic ones."""
-    return _POINTS.sub("", word.translate(_BARE)) if _MAY_HAVE_MARKS.search(word) else word
+    if word.isascii() or not _MAY_HAVE_MARKS.search(word):
+        return word
+    return _POINTS.sub("", word.translate(_BARE))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Final, cast
 
@@ -102,14 +102,20 @@ def _votes(alphabet: str) -> Callable[[str], int | None]:
     return votes.get
 
 
-def detect(text: str) -> str:
-    """The language that a text is stemmed by. By script, then by function words; undecided Latin is `en`."""
+def detect(text: str, lowered: Sequence[str] | None = None) -> str:
+    """The language that a text is stemmed by. By script, then by function words; undecided Latin is `en`.
+
+    `lowered` is what stands between the white space of the text in lower case, for whoever has it already.
+    """
     sample = text[:_SAMPLE]
     alphabet = "Latin" if sample.isascii() else _alphabet(sample)
     if alphabet not in ("Latin", "Arabic"):
         return _by_letters(alphabet, sample)
     default = _OF_SCRIPT[alphabet]
-    found = sum(filter(None, map(_votes(alphabet), sample.lower().split())))
+    words = sample.lower().split() if lowered is None or len(text) > _SAMPLE else lowered
+    found = sum(filter(None, map(_votes(alphabet), words)))
+    if not found:
+        return default
     counts = found.to_bytes(len(LANGUAGES), "little")
     most = max(counts)
     if most < _ENOUGH or most == counts[LANGUAGES.index(default)]:

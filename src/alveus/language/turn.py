@@ -14,7 +14,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
-from alveus.language.terms import detect, index_terms
+from alveus.language.terms import detect, terms_of
 
 
 class Turn(NamedTuple):
@@ -23,7 +23,8 @@ class Turn(NamedTuple):
     `session` is the session's name, or the stamp of a chat log's head behind a character that no name holds (a content
     cannot put itself into a session), or empty. `at` is when it happened, in seconds
     since 1970 (UTC); `day` is that day where it was, in days since 1970. `twin` is equal for equal contents. `asks`:
-    it ends with a question.
+    it ends with a question. `terms` are those it is found by, with repetitions, each behind a space; `length` is how
+    many.
     """
 
     kind: str
@@ -36,7 +37,8 @@ class Turn(NamedTuple):
     asks: bool
     twin: int
     language: str
-    terms: list[str]
+    terms: str
+    length: int
 
 
 def turn_of(record: Mapping[str, Any]) -> Turn:
@@ -45,19 +47,22 @@ def turn_of(record: Mapping[str, Any]) -> Turn:
     hc = metadata.get("hc") or {}
     head = head_of(content)
     at, day = _when(hc.get("event_time"), head.stamp, record["timestamp"])
-    language = detect(content)
-    return Turn(
-        kind=record["kind"],
-        novelty=record["novelty"],
-        user=hc.get("user") or "",
-        session=hc.get("session") or (_STAMPED + head.stamp if head.stamp else ""),
-        speaker=(len(metadata) > ("hc" in metadata) and _speaker(metadata)) or head.speaker,
-        at=at,
-        day=day,
-        asks=_asks(content),
-        twin=int.from_bytes(blake2b(fold(content).encode("utf-8", "replace"), digest_size=8).digest(), signed=True),
-        language=language,
-        terms=index_terms(content, language),
+    chunks, folded = content.split(), fold(content)
+    language = detect(content, chunks if folded == content else None)
+    terms = terms_of(content, chunks, language)
+    return Turn(  # by place: one is made for every record
+        record["kind"],
+        record["novelty"],
+        hc.get("user") or "",
+        hc.get("session") or (_STAMPED + head.stamp if head.stamp else ""),
+        (len(metadata) > ("hc" in metadata) and _speaker(metadata)) or head.speaker,
+        at,
+        day,
+        _asks(content),
+        int.from_bytes(blake2b(folded.encode("utf-8", "replace"), digest_size=8).digest(), signed=True),
+        language,
+        terms,
+        terms.count(" "),
     )
 
 
@@ -93,8 +98,18 @@ def _when(event_time: str | None, stamp: str, timestamp: str) -> tuple[float, in
         day = _day_of_stamp(stamp)
         if day is not None:
             return day * _DAY + _NOON, day
+    if event_time is None and len(timestamp) == _USUAL_TIME and timestamp[-1] == "Z":
+        second, day = _second(timestamp[:19])
+        return (second * _MICRO + int(timestamp[20:26])) / _MICRO, day
     moment = datetime.fromisoformat(event_time or timestamp)
     return moment.timestamp(), moment.toordinal() - _EPOCH
+
+
+@lru_cache(maxsize=64)
+def _second(text: str) -> tuple[int, int]:
+    """Of a UTC time without its fraction the seconds, and the days, since 1970."""
+    moment = datetime.fromisoformat(text).replace(tzinfo=UTC)
+    return int(moment.timestamp()), moment.toordinal() - _EPOCH
 
 
 @lru_cache(maxsize=1024)
@@ -128,6 +143,8 @@ _SPEAKERS: Final = ("speaker", "author", "name", "actor", "from")
 _STAMPED: Final = "\n"
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _DAY: Final = 86_400.0
+_MICRO: Final = 1_000_000
+_USUAL_TIME: Final = len("2026-11-30T12:00:00.000000Z")
 _NOON: Final = 43_200.0
 _LONGEST_HEAD: Final = 200
 _LONGEST_SPEAKER: Final = 50

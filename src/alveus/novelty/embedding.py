@@ -160,15 +160,17 @@ class EmbeddingNovelty:
         """Embed and judge in one step; raises as `embed` and `judge_vector` do."""
         return self.judge_vector(self.embed(content))
 
-    def judge_vector(self, vector: Vector, also: Sequence[Vector] = ()) -> Judgement:
-        """Judge a vector [dims] against the ring and `also`; changes nothing. `similarity` = calibrated largest cosine.
+    def judge_vector(self, vector: Vector, also: Vector | None = None) -> Judgement:
+        """Judge a vector [dims] against the ring and `also` [n, dims]; changes nothing. `similarity` is of the nearest.
 
         The first record is a prediction error. Raises `NoveltyUnavailable` for a vector or calibration of no use.
         """
         unit = self._unit(vector)
-        cosines = [float((_numpy().stack(also) @ unit).max())] if also else []
-        if self._ring is not None:
-            cosines.append(float((self._ring[: len(self)] @ unit).max()))
+        known = [] if self._ring is None else [self._ring[: len(self)]]
+        if also is not None:
+            known.append(also)
+        # Row by row: for the product of a matrix BLAS would wake its threads, at every record, for 0.1 ms of work.
+        cosines = [float(_numpy().vecdot(rows, unit).max()) for rows in known]
         if not cosines:
             return Judgement(Novelty.PREDICTION_ERROR, 0.0, self.by)
         cosine = max(cosines)
@@ -235,6 +237,33 @@ class EmbeddingNovelty:
             for row in _numpy().frombuffer(body, dtype="<f4").reshape(count, self.embedder.dims)[-self.cache_size :]:
                 self._append(row)
         self._next = following
+
+
+class Stack:
+    """Vectors that come one by one, as one array; what `rows` gave is not changed by those that come later."""
+
+    __slots__ = ("_count", "_room")
+
+    def __init__(self) -> None:
+        self._room: Vector | None = None
+        self._count = 0
+
+    @property
+    def rows(self) -> Vector | None:
+        """The vectors so far, [n, dims]; None before the first."""
+        return None if self._room is None else self._room[: self._count]
+
+    def add(self, vector: Vector) -> None:
+        """One more, of the first one's length."""
+        if self._room is None:
+            self._room = _numpy().empty((_FIRST_ROOM, len(vector)), dtype="float32")
+        elif self._count == len(self._room):
+            self._room = _numpy().concatenate([self._room, _numpy().empty_like(self._room)])
+        self._room[self._count] = vector
+        self._count += 1
+
+
+_FIRST_ROOM: Final = 16
 
 
 def _class_by_cosine(similarity: float) -> Novelty:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from alveus.novelty.embedding import CACHE_SIZE, Embedder, EmbeddingNovelty
+from alveus.novelty.embedding import CACHE_SIZE, Embedder, EmbeddingNovelty, Stack
 from alveus.novelty.judgement import FALLBACK, Judgement, NoveltyUnavailable, split_blob
 from alveus.novelty.vocabulary import WINDOW, WordsNovelty, by_words, words
 
@@ -108,13 +108,14 @@ class NoveltyJudge:
 class Trial:
     """A batch being judged: each content as if those before it were in the journal already; `accept` makes it so."""
 
-    __slots__ = ("_embedding", "_found", "_fresh", "_learned", "_settled", "_words")
+    __slots__ = ("_embedding", "_found", "_fresh", "_learned", "_settled", "_units", "_words")
 
     def __init__(self, judge: NoveltyJudge) -> None:
         self._words = judge.words
         self._embedding = judge.embedding
         self._fresh: dict[str, int] = {}
         self._learned: list[tuple[list[str], Vector | None]] = []
+        self._units = Stack()
         self._found: list[str] = []
         self._settled = 0
 
@@ -127,8 +128,7 @@ class Trial:
             return self._judge_words()
         embedding, failure, vector = self._embedding, prepared.failure, prepared.vector
         if vector is not None:
-            also = [unit for _, unit in self._learned if unit is not None]
-            judgement, failure = _attempt(lambda: embedding.judge_vector(vector, also))
+            judgement, failure = _attempt(lambda: embedding.judge_vector(vector, self._units.rows))
             if judgement is not None:
                 return judgement
         worded = self._judge_words()
@@ -141,7 +141,10 @@ class Trial:
 
     def learn(self, prepared: Prepared | None = None) -> None:
         """Take in the content that was judged last, for the rest of the batch."""
-        self._learned.append((self._found, prepared.vector if prepared is not None else None))
+        vector = prepared.vector if prepared is not None else None
+        self._learned.append((self._found, vector))
+        if vector is not None:
+            self._units.add(vector)
 
     def _settle_fresh(self) -> None:
         """The words of what was learnt, with the records they were last in; made when a second content is judged."""

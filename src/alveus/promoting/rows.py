@@ -7,7 +7,6 @@ from typing import Any
 
 import orjson
 
-from alveus.store.arrays import numpy
 from alveus.store.database import FactRow, PageRow, ScopeRow, SegmentRow
 from alveus.tiers.lpm import Fact, Shelf, Subject
 from alveus.tiers.mtm import Segment
@@ -72,7 +71,7 @@ def segment_row(segment: Segment, scope: int, *, gone: bool = False) -> SegmentR
         pages=segment.pages,
         words=_dump(segment.words),
         names=_dump(segment.names),
-        total=None if segment.total is None else segment.total.astype("<f4").tobytes(),
+        total=segment.total,
         by=segment.by,
         visits=segment.visits,
         interaction=segment.interaction,
@@ -94,7 +93,7 @@ def segment_of(row: SegmentRow) -> Segment:
         pages=row.pages,
         words=orjson.loads(row.words),
         names=orjson.loads(row.names),
-        total=None if row.total is None else numpy().frombuffer(row.total, dtype="<f4"),
+        total=row.total,
         by=row.by,
         visits=row.visits,
         interaction=row.interaction,

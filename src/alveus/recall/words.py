@@ -8,15 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from alveus.recall.ranking import Evidence, weight_of
-from alveus.recall.sets import distinct, is_in
-
-if TYPE_CHECKING:
-    from alveus.recall.ranking import Ints
 
 ROWS: Final = 8_000
 """Records that the words of one question may bring in."""
@@ -26,11 +20,14 @@ WORDS: Final = 100
 """Words of a question that are asked for, the rarest of them: a pasted page is a question too."""
 
 
-class Records(Protocol):
-    """The records of one scope."""
+if TYPE_CHECKING:
+    from typing import Protocol
 
-    def holding(self, terms: Sequence[str]) -> int: ...
-    def newest(self, words: Sequence[str], limit: int) -> list[int]: ...
+    class Records(Protocol):
+        """The records of one scope."""
+
+        def holding(self, terms: Sequence[str]) -> int: ...
+        def newest(self, words: Sequence[str], limit: int) -> list[int]: ...
 
 
 class Wanted(NamedTuple):
@@ -80,27 +77,8 @@ def _split(counted: Sequence[_Counted]) -> tuple[list[_Counted], list[_Counted]]
 
 
 def _evidence(one: _Counted, rows: Sequence[int], count: int) -> Evidence:
-    return Evidence(one.wanted.word, weight_of(max(count, one.held), one.held), np.array(rows, dtype=np.int64))
+    return Evidence(one.wanted.word, weight_of(max(count, one.held), one.held), rows)
 
 
 def _either(matches: Sequence[str]) -> str:
     return f"({' OR '.join(matches)})"
-
-
-def brought_in(evidence: Sequence[Evidence]) -> Ints:
-    """The numbers of the records that hold something, those that hold most last; of equals the newer last."""
-    if not evidence:
-        return np.zeros(0, dtype=np.int64)
-    rows = np.concatenate([one.rows for one in evidence])
-    numbers = distinct(rows)
-    where = np.searchsorted(numbers, rows)
-    weights = np.repeat([one.weight for one in evidence], [len(one.rows) for one in evidence])
-    held = np.bincount(where, weights=weights, minlength=len(numbers))
-    best: Ints = numbers[np.lexsort((numbers, held))]
-    return best
-
-
-def among(evidence: Sequence[Evidence], numbers: Sequence[int]) -> list[Evidence]:
-    """The evidence in these records alone."""
-    kept = np.sort(np.array(numbers, dtype=np.int64))
-    return [one._replace(rows=one.rows[is_in(one.rows, kept)]) for one in evidence]

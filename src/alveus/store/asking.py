@@ -240,17 +240,20 @@ class Within:
         return self._db.execute(query, (" AND ".join(self._tokens), dropped, *self._time_values(), limit)).fetchall()
 
     def rows(self, numbers: Iterable[int]) -> list[Row]:
-        """The columns of these records, as far as they are in the scope."""
-        query = f"SELECT {self._COLUMNS} FROM turn WHERE number IN (SELECT value FROM json_each(?)){self._filter()}"  # noqa: S608
+        """The columns of these records, each named once, as far as they are in the scope."""
+        query = (
+            f"SELECT {self._COLUMNS} FROM json_each(?) AS asked CROSS JOIN turn ON number = asked.value "  # noqa: S608
+            f"WHERE TRUE{self._filter()}"
+        )
         found = self._db.execute(query, (json.dumps(list(numbers)), *self._time_values()))
         return found.fetchall()
 
-    def different(self, numbers: Sequence[int]) -> list[int]:
+    def different(self, numbers: Iterable[int]) -> set[int]:
         """Of these records, the oldest and the newest of those with equal contents."""
-        query = (
-            "SELECT min(number), max(number) FROM turn WHERE number IN (SELECT value FROM json_each(?)) GROUP BY twin"
-        )
-        return [number for pair in self._db.execute(query, (json.dumps(list(numbers)),)) for number in set(pair)]
+        query = "SELECT twin, number FROM json_each(?) AS asked CROSS JOIN turn ON number = asked.value"
+        found = self._db.execute(query, (json.dumps(sorted(numbers)),)).fetchall()
+        # Of pairs with one twin a `dict` keeps the last.
+        return {*dict(found).values(), *dict(reversed(found)).values()}
 
     def at(self, places: Iterable[tuple[int, int]]) -> list[Row]:
         """The columns of the records at these places (session, ordinal), as far as they are in the scope."""

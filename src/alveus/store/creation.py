@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import secrets
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
@@ -74,6 +73,8 @@ def create_journal(files: Files, layout: Layout, *, timeout: float, existing_key
 
 def _begin(files: Files, layout: Layout, key: Key, timeout: float) -> None:
     with heads_locked(files, layout.folder, timeout):
+        import secrets  # noqa: PLC0415  (it brings other modules: for beginnings alone)
+
         begin_stream(files, layout, key, secrets.token_hex(16), closed_through=None)
 
 

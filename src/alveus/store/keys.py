@@ -9,7 +9,6 @@ import contextlib
 import json
 import os
 import re
-import secrets
 import stat
 from pathlib import Path
 
@@ -116,6 +115,8 @@ def _unfit(path: Path, why: str, hint: str) -> StoreError:
 
 def new_key() -> Key:
     """A fresh random key."""
+    import secrets  # noqa: PLC0415  (as in `creation`: few who open a journal make a key)
+
     return Key(secrets.token_bytes(KEY_BYTES))
 
 

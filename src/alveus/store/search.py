@@ -11,6 +11,7 @@ Terms are kept without positions (FTS5, `detail=none`), once a record. `store.as
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sqlite3
 import stat
@@ -37,7 +38,11 @@ _VERSION: Final = 2
 _PATIENCE: Final = 10.0
 _QUESTION_PATIENCE: Final = 2_000
 """Milliseconds that a question waits for whoever writes the index; then the old one answers, and says so."""
-_AT_ONCE: Final = 2048
+_AT_ONCE: Final = 8192
+_BYTES_AT_ONCE: Final = 4 << 20
+"""Records, and bytes of them, to a transaction."""
+_HASH: Final = 8 << 20
+"""Bytes of terms that FTS5 gathers before it writes them: a piece, so that few segments have to be merged."""
 _TRIES: Final = 5
 _MISHAPS: Final = 2
 _BEFORE_FORK: Final = 2.0
@@ -71,6 +76,7 @@ _DERIVED: Final = ("turn", "session", "name", "speaker_term", "progress", "langu
 _UNREADABLE: Final = (0, 0, 0, -1, -1, 0, 0.0)
 """The columns of a line that is no record, from `length` to `at`."""
 _INSERT: Final = f"INSERT INTO turn VALUES ({', '.join('?' * 13)})"  # noqa: S608  (thirteen question marks)
+_INSERT_TERMS: Final = "INSERT INTO terms (rowid, t) SELECT ? + key, value FROM json_each(?) WHERE value <> ''"
 _HELD: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _UNWRITABLE: Final = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 _DAMAGED: Final = (
@@ -80,6 +86,10 @@ _DAMAGED: Final = (
     sqlite3.SQLITE_FORMAT,
     sqlite3.SQLITE_CONSTRAINT,
 )
+
+
+_Columns = tuple[int, int, int, int, int, int, int, int, int, int, int, float, int]
+"""Of `turn`."""
 
 
 class _State(NamedTuple):
@@ -212,6 +222,7 @@ class Search:
                     db.execute(f"DROP TABLE IF EXISTS {table}")
                 for table in _TABLES:
                     db.execute(table)
+                db.execute("INSERT INTO terms (terms, rank) VALUES ('hashsize', ?)", (_HASH,))
                 db.execute(f"PRAGMA user_version = {_VERSION}")
         except BaseException:
             db.execute("ROLLBACK")
@@ -256,15 +267,18 @@ class Search:
             if not self._fits(streams):
                 self._rebuild(streams, told)
         for stream in streams:
-            while self._progress(stream).offset < stream.link.offset:
-                progress = self._progress(stream)
-                piece = list(islice(self._read(stream, progress), _AT_ONCE))
-                if not piece:
+            reading: _Reading | None = None
+            while (progress := self._progress(stream)).offset < stream.link.offset:
+                if reading is None or reading.piece.start != progress.offset:
+                    reading = _Reading(self._read(stream, progress))
+                if not reading.piece.turns:
                     return  # the file was cut meanwhile: the next look at it says so
                 with self._transaction():
                     if self._progress(stream) == progress:  # else another process took this piece
-                        self._take(progress, piece)
-                told(progress.first + progress.size + len(piece))
+                        after, texts = self._take(progress, reading.piece)
+                        self._take_terms(after, texts, reading, commit=True)
+                told(progress.first + progress.size + len(reading.piece.turns))
+                reading.go_on()
 
     def _lag(self, streams: Sequence[Stream]) -> int:
         """How many records are not indexed yet."""
@@ -289,10 +303,12 @@ class Search:
             self._forget_names()
             for stream in streams:
                 progress = self._progress(stream)
-                reading = self._read(stream, progress)
-                while piece := list(islice(reading, _AT_ONCE)):
-                    progress = self._take(progress, piece)
+                reading = _Reading(self._read(stream, progress))
+                while reading.piece.turns:
+                    progress, texts = self._take(progress, reading.piece)
+                    self._take_terms(progress, texts, reading, commit=False)
                     told(progress.first + progress.size)
+                    reading.go_on()
 
     def _persist(self, write: Callable[[], None]) -> None:
         """`write`, again after a damaged index was begun anew, or one that cannot be written was taken into memory."""
@@ -366,50 +382,55 @@ class Search:
         (number,) = self._db.execute("SELECT coalesce(max(number), -1) + 1 FROM turn").fetchone()
         return int(number)
 
-    def _read(self, stream: Stream, progress: Indexed) -> Iterator[tuple[int, bytes, Turn | None]]:
+    def _read(self, stream: Stream, progress: Indexed) -> Iterator[tuple[int, bytes]]:
         with contextlib.suppress(StoreError, OSError):  # if these records are lost after all, the index will not fit
             stream.make_durable()
-        for offset, line in stream.forwards(progress.offset):
-            yield offset, line, _turn_in(line)
+        yield from stream.forwards(progress.offset)
 
-    def _take(self, progress: Indexed, piece: list[tuple[int, bytes, Turn | None]]) -> Indexed:
-        """The next records of a chain, within a transaction."""
-        number = progress.first + progress.size
-        rows, terms, languages = [], [], dict[str, int]()
-        for offset, _, turn in piece:
+    def _take(self, progress: Indexed, piece: _Piece) -> tuple[Indexed, list[str]]:
+        """The next records of a chain, within a transaction, but for their terms, which come back, a text each."""
+        number, chain = progress.first + progress.size, progress.id
+        rows, texts, languages, scopes = list[_Columns](), list[str](), dict[str, int](), _Scopes()
+        for offset, turn in piece.turns:
             if turn is None:
-                rows.append((number, progress.id, offset, _ALONE, number * _APART, *_UNREADABLE, number))
+                rows.append((number, chain, offset, _ALONE, number * _APART, *_UNREADABLE, number))
+                texts.append("")
             else:
+                kind, novelty, user, _, speaker, at, day, asks, twin, language, terms, length = turn
                 session, ordinal = self._place(turn, number)
-                speaker = self._speaker(turn.speaker, turn.language) if turn.speaker else 0
-                classed = (KINDS[turn.kind], NOVELTIES[turn.novelty], turn.day, turn.at, turn.twin)
-                said = (len(turn.terms), int(turn.asks), speaker)
-                rows.append((number, progress.id, offset, session, ordinal, *said, *classed))
-                terms.append((number, " ".join(dict.fromkeys((*turn.terms, *self._scope_terms(turn, session))))))
-                languages[turn.language] = languages.get(turn.language, 0) + len(turn.terms)
+                said_by = self._speaker(speaker, language) if speaker else 0
+                of_kind = KINDS[kind]
+                said = (length, 1 if asks else 0, said_by, of_kind, NOVELTIES[novelty], day, at, twin)
+                rows.append((number, chain, offset, session, ordinal, *said))
+                texts.append(terms + scopes[of_kind, day, session, self._name("user", user) if user else 0])
+                languages[language] = languages.get(language, 0) + length
             number += 1
-        if not piece:
-            return progress
         self._db.executemany(_INSERT, rows)
-        self._db.executemany("INSERT INTO terms (rowid, t) VALUES (?, ?)", terms)
         self._db.executemany(
             "INSERT INTO language VALUES (?, ?) ON CONFLICT (code) DO UPDATE SET terms = terms + excluded.terms",
             languages.items(),
         )
         self._save_sessions()
-        offset, line, _ = piece[-1]
-        size, end = number - progress.first, offset + len(line) + 1
-        after = progress._replace(size=size, offset=end, last=digest(line))
+        after = progress._replace(size=number - progress.first, offset=piece.end, last=piece.last)
         self._db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?, ?, ?)", after)
-        return after
+        return after, texts
 
-    def _scope_terms(self, turn: Turn, session: int) -> list[str]:
-        terms = [f"{MARK}k{KINDS[turn.kind]}", day_term(turn.day)]
-        if session != _ALONE:
-            terms.append(f"{MARK}s{session}")
-        if turn.user:
-            terms.append(f"{MARK}u{self._name('user', turn.user)}")
-        return terms
+    def _take_terms(self, after: Indexed, texts: list[str], reading: _Reading, *, commit: bool) -> None:
+        """The terms of the piece that ends at `after`; meanwhile, what follows it is read.
+
+        They take one statement, in which SQLite is by itself, so that another processor can read on.
+        """
+        given = (after.first + after.size - len(texts), json.dumps(texts, ensure_ascii=False))
+
+        def write() -> None:
+            self._db.execute(_INSERT_TERMS, given)
+            if commit:
+                self._db.execute("COMMIT")
+
+        if reading.piece.is_full:
+            _beside(write, reading.look_ahead)
+        else:
+            write()
 
     def _place(self, turn: Turn, number: int) -> tuple[int, int]:
         """The turn's session and its place in it."""
@@ -421,7 +442,7 @@ class Search:
             new = self._db.execute("INSERT INTO session VALUES (NULL, ?, ?, 0, 0)", key)
             session = [new.lastrowid, 0, 0]
         ordinal = session[1]
-        session[1:] = ordinal + 1, session[2] + len(turn.terms)
+        session[1:] = ordinal + 1, session[2] + turn.length
         self._sessions[key] = session
         return session[0], ordinal
 
@@ -469,7 +490,8 @@ class Search:
                 self._version = version
                 self._forget_names()
             yield
-            self._db.execute("COMMIT")
+            if self._db.in_transaction:
+                self._db.execute("COMMIT")
         except BaseException:
             self._forget_names()
             with contextlib.suppress(sqlite3.Error):
@@ -495,13 +517,101 @@ class Search:
                 raise _unavailable(error) from error
 
 
+class _Scopes(dict[tuple[int, int, int, int], str]):
+    """The terms of scopes that were met (kind, day, session, user), each behind a space."""
+
+    def __missing__(self, scope: tuple[int, int, int, int]) -> str:
+        kind, day, session, user = scope
+        terms = f" {MARK}k{kind} {day_term(day)}"
+        if session != _ALONE:
+            terms += f" {MARK}s{session}"
+        if user:
+            terms += f" {MARK}u{user}"
+        self[scope] = terms
+        return terms
+
+
+class _Piece(NamedTuple):
+    """Records of one transaction, each with its byte offset; the bytes they begin and end at, the last line's hash.
+
+    `is_full`: others may follow. Of nothing, without records, the start is -1.
+    """
+
+    turns: list[tuple[int, Turn | None]]
+    start: int
+    end: int
+    last: str
+    is_full: bool
+
+
+class _Reading:
+    """A stream's records in pieces, of which the next can be read before its turn."""
+
+    def __init__(self, lines: Iterator[tuple[int, bytes]]) -> None:
+        self._lines = lines
+        self._next: _Piece | None = None
+        self.piece = self._read()
+
+    def _read(self) -> _Piece:
+        turns: list[tuple[int, Turn | None]] = []
+        offset, line, room = 0, b"", _BYTES_AT_ONCE
+        for offset, line in islice(self._lines, _AT_ONCE):
+            turns.append((offset, _turn_in(line)))
+            room -= len(line)
+            if room < 0:
+                break
+        is_full = room < 0 or len(turns) == _AT_ONCE
+        return _Piece(turns, turns[0][0] if turns else -1, offset + len(line) + 1, digest(line), is_full)
+
+    def look_ahead(self) -> None:
+        """Read the next piece."""
+        self._next = self._read()
+
+    def go_on(self) -> None:
+        """To the next piece."""
+        self.piece, self._next = self._next or self._read(), None
+
+
+def _beside(act: Callable[[], None], meanwhile: Callable[[], None]) -> None:
+    """`act` in a thread of its own while this one does `meanwhile`; it has ended when this returns or raises."""
+    met: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            act()
+        except BaseException as error:  # noqa: BLE001  (raised below, where somebody can meet it)
+            met.append(error)
+
+    thread = threading.Thread(target=run, name="alveus-index")
+    try:
+        thread.start()
+    except RuntimeError:  # there are too many, or the interpreter ends
+        act()
+        return
+    try:
+        meanwhile()
+    finally:
+        _wait_for(thread)
+    if met:
+        raise met[0]
+
+
+def _wait_for(thread: threading.Thread) -> None:
+    """Its end, interrupts notwithstanding: what it does may not come later than what its caller does then."""
+    while thread.is_alive():
+        try:
+            thread.join()
+        except KeyboardInterrupt:
+            _wait_for(thread)
+            raise
+
+
 def _turn_in(line: bytes) -> Turn | None:
     """The turn in an unchecked line; None where nothing can be made of it."""
     try:
         turn = turn_of(canonical.decode(line))
         known = turn.kind in KINDS and turn.novelty in NOVELTIES
-        for name in (turn.user, turn.session, turn.speaker):
-            name.encode()  # a damaged line may say anything
+        (turn.user + turn.session + turn.speaker).encode()  # a damaged line may say anything
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         return None
     return turn if known else None

@@ -25,14 +25,17 @@ _LINE: Final = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """One topic. `total` is the sum of its pages' unit vectors by the embedder `by`; `names` counts their keywords."""
+    """One topic. `total` is the sum of its pages' unit vectors by the embedder `by`, float32, little-endian.
+
+    `names` counts their keywords.
+    """
 
     id: str
     ordinal: int
     pages: int = 0
     words: Mapping[str, int] = field(default_factory=dict)
     names: Mapping[str, int] = field(default_factory=dict)
-    total: Vector | None = None
+    total: bytes | None = None
     by: str = ""
     visits: int = 0
     interaction: int = 0
@@ -41,6 +44,13 @@ class Segment:
     version: int = 0
     degraded: bool = False
     request: str = ""
+
+    @cached_property
+    def vector(self) -> Vector | None:
+        """`total` as a vector [dims]: where nobody embeds, nobody asks for it."""
+        import numpy as np  # noqa: PLC0415  (only where there is an embedder)
+
+        return None if self.total is None else np.frombuffer(self.total, dtype="<f4")
 
     @cached_property
     def norm(self) -> float:
@@ -91,11 +101,12 @@ def cosines(segments: Sequence[Segment], vector: Vector | None, by: str, words: 
 
     found = []
     for segment in segments:
-        if segment.total is None or segment.by != by or len(segment.total) != len(vector):
+        total = segment.vector if segment.by == by else None
+        if total is None or len(total) != len(vector):
             found.append(words_cosine(segment.words, words, segment.norm, norm))
         else:
-            length = float(np.linalg.norm(segment.total))
-            found.append(round(float(segment.total @ vector) / length, 6) if length else 0.0)
+            length = float(np.linalg.norm(total))
+            found.append(round(float(total @ vector) / length, 6) if length else 0.0)
     return found
 
 
@@ -134,7 +145,8 @@ def joined(segment: Segment, page: Page, vector: Vector | None = None, by: str =
         words[term] = words.get(term, 0) + count
     total, kept_by = segment.total, segment.by
     if vector is not None:
-        total = vector.copy() if total is None or segment.by != by else total + vector
+        before = segment.vector if segment.by == by else None
+        total = (vector if before is None else before + vector).astype("<f4").tobytes()
         kept_by = by
     return replace(
         segment,

@@ -165,12 +165,18 @@ _NOW: Final = r"(?:(?:now|currently|actually|really)\s+)?"
 class _Rule(NamedTuple):
     shelf: str
     key: str
-    pattern: re.Pattern[str]
+    pattern: str
     prefix: str = ""
 
 
 def _rule(shelf: str, key: str, pattern: str, prefix: str = "") -> _Rule:
-    return _Rule(shelf, key, re.compile(r"(?<!\w)" + pattern, re.IGNORECASE), prefix)
+    return _Rule(shelf, key, r"(?<!\w)" + pattern, prefix)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled when a record is looked at for facts: all of them take longer than a question."""
+    return re.compile(pattern, re.IGNORECASE)
 
 
 _RULES: Final = (
@@ -269,7 +275,7 @@ def stated(said: Said) -> list[Stated]:
         if sentence.endswith(("?", "？")) or _UNSURE.search(sentence):
             continue
         for rule in _RULES:
-            for match in rule.pattern.finditer(sentence):
+            for match in _compiled(rule.pattern).finditer(sentence):
                 fact = _fact_of(rule, match, subject, said.record_id)
                 if fact is not None:
                     found[fact.shelf, fact.key] = fact  # what is said last stands

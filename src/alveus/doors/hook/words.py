@@ -30,10 +30,11 @@ def words_of(event: Event) -> list[Word]:
 
 
 def _is_ours(word: Word) -> bool:
-    """Whether it is what our own MCP server answered."""
-    from alveus.importers.echo import is_ours
+    """Whether it is what our own MCP server answered, or our own command printed."""
+    from alveus.importers.echo import command, is_ours
 
-    return is_ours(word.src, word.facts.get("tool"), word.content)
+    shown = word.src is Source.TOOL and command(word.facts.get("input"))
+    return bool(shown) or is_ours(word.src, word.facts.get("tool"), word.content)
 
 
 def _prompt(event: Event) -> Word:
