@@ -6,7 +6,7 @@ Spec/kernels.md, section 1, points 4 and 5.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -98,7 +98,29 @@ def rules(company: Field, changed: Changes) -> list[Rule]:
     groups: dict[int, list[int]] = defaultdict(list)
     for at in map(int, chosen):
         groups[joined.root(at)].append(at)
-    return [rule for rows in groups.values() if (rule := _standing(company, rows, beside, changed))]
+    return _without_twins(
+        company, [rule for rows in groups.values() if (rule := _standing(company, rows, beside, changed))]
+    )
+
+
+def _without_twins(company: Field, found: Sequence[Rule]) -> list[Rule]:
+    """What rests on no message of its own goes into a rule that has all of its messages, and does not stand twice."""
+    kept: list[Rule] = []
+    messages: list[set[int]] = []
+    for rule in sorted(found, key=lambda one: (-len(_messages(company, one)), one.rows[0])):
+        own = _messages(company, rule)
+        place = next((at for at, others in enumerate(messages) if own <= others), None)
+        if place is None or company.recorded[rule.rows].any():
+            kept.append(rule)
+            messages.append(own)
+        else:
+            rows = sorted({*kept[place].rows, *rule.rows})
+            kept[place] = Rule(rows, sorted({*kept[place].beside, *rule.beside} - set(rows)))
+    return sorted(kept, key=lambda one: one.rows[0])
+
+
+def _messages(company: Field, rule: Rule) -> set[int]:
+    return {int(company.whole[at]) for at in (*rule.rows, *rule.beside)}
 
 
 def _chosen(company: Field, changed: Changes, old: NDArray[np.bool_]) -> NDArray[np.int64]:
