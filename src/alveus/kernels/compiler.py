@@ -43,7 +43,7 @@ _READABLE: Final = 5
 """A sentence of fewer words is a rule's own words only if it has no longer one: it leans on what was said before."""
 
 _AROUND: Final = 4
-_AROUND_WEIGHT: Final = 0.5
+_AROUND_WEIGHT: Final = 1.0
 """What the best company of a rule says about its kernel, beside what the rule itself says."""
 
 
