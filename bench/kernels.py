@@ -170,12 +170,13 @@ def table(found: Sequence[Archive]) -> None:
                 canon=archive.canon if with_canon else None,
             )
             rows.append(measures(archive, compiled.bullets))
-            print(f"{archive.name:24}", _formatted(rows[-1]))
+            print(f"{archive.name:24}", formatted(rows[-1]))
         if len(rows) > 1:
-            print(f"{'mean':24}", _formatted(tuple(np.mean(rows, axis=0))))
+            print(f"{'mean':24}", formatted(tuple(np.mean(rows, axis=0))))
 
 
-def _formatted(values: Sequence[float]) -> str:
+def formatted(values: Sequence[float]) -> str:
+    """A row of the table."""
     return " ".join(f"{value:>{width}.2f}" for value, (_, width) in zip(values, COLUMNS, strict=True))
 
 

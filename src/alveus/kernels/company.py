@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from alveus.journal.record import Source
-from alveus.kernels import examples, score
+from alveus.kernels import examples, learnt, score
 from alveus.kernels.fragment import Fragment
 from alveus.kernels.hearing import Heard
 from alveus.kernels.kinds import by_grammar, by_meaning, odds
@@ -50,6 +51,9 @@ _LEAN: Final = 0.5
 
 _TILE: Final = 256
 
+_NO_CUE: Final = -9.0
+"""The odds of a change that neither a cue nor the weights tell."""
+
 _STRONGEST: Final = 64
 """Links of a row that are kept: a question about its links hardly ever needs more of them."""
 
@@ -69,6 +73,8 @@ class Field:
         *,
         values: Sequence[Values],
         kinds: Scores,
+        changes: Scores,
+        meaning: Vectors | None,
         scale: str,
     ) -> None:
         self.fragments = heard.fragments
@@ -80,6 +86,8 @@ class Field:
         self.values = values
         self.words = np.array([len(one.said.split()) for one in heard.fragments], dtype=np.int64)
         self.kinds = kinds
+        self.changes = changes
+        self.meaning = meaning
         names = {name: at for at, name in enumerate(dict.fromkeys(_session(one) for one in heard.fragments))}
         self.session = np.array([names[_session(one)] for one in heard.fragments], dtype=np.int64)
         self.user = np.array([one.src is Source.USER for one in heard.fragments], dtype=bool)
@@ -118,28 +126,36 @@ class Field:
         """Embed what was heard, the canon and the examples, and find the company of each."""
         texts = [one.text for one in heard.fragments]
         lean = [one.before if len(one.said.split()) < SHORT else "" for one in heard.fragments]
-        told = [values(one.said) for one in heard.fragments]
-        names = Counter(name for one in told for name in one.sets)
+        said = [values(one.said) for one in heard.fragments]
+        names = Counter(name for one in said for name in one.sets)
         words = score.words_of([*(one.said for one in heard.fragments), *lines, *lean], len(texts), names)
         words, before = words[: len(texts) + len(lines)], words[len(texts) + len(lines) :]
         words[: len(texts)] = score.unit(words[: len(texts)] + _LEAN * before)
         meaning = None
-        learnt = None
+        nearest = None
+        told = None
         if encode is not None:
             shown = [text for some in examples.BY_KIND for text in some]
             vectors = np.asarray(encode([*shown, *texts, *lines]), dtype=np.float32)
             vectors = score.centred(np.round(vectors, _DECIMALS), vectors[: len(shown)].mean(axis=0))
-            learnt = by_meaning(vectors[: len(shown)], vectors[len(shown) : len(shown) + len(texts)])
             meaning = vectors[len(shown) :]
+            if learnt.knows(embedder_id):
+                told = learnt.told(meaning[: len(texts)], _manner(heard))
+                heard = replace(heard, likeness=told.likeness)
+            else:
+                nearest = by_meaning(vectors[: len(shown)], meaning[: len(texts)])
         rows = score.intents(meaning, words)
-        kinds = odds(by_grammar(heard.tones) + (learnt if learnt is not None else 0.0))
+        cues = heard.tones[:, [AT["revise"], AT["lately"]]].max(axis=1, initial=0)
+        grammar = by_grammar(heard.tones)
         return Field(
             heard,
             lines,
             rows[: len(texts)],
             rows[len(texts) :],
-            values=told,
-            kinds=kinds,
+            values=said,
+            kinds=told.kinds if told is not None else odds(grammar + (nearest if nearest is not None else 0.0)),
+            changes=np.maximum(np.where(cues > 0, 0.0, _NO_CUE), told.changes if told is not None else _NO_CUE),
+            meaning=meaning[: len(texts)] if told is not None and meaning is not None else None,
             scale=embedder_id if encode is not None else score.WORDS,
         )
 
@@ -183,6 +199,13 @@ class Field:
             self._near[some] = self.cosines[some[:, None], others]
         self._is_known[new] = True
         return self._others[ones], self._links[ones], self._near[ones]
+
+
+def _manner(heard: Heard) -> Scores:
+    user = np.array([one.src is Source.USER for one in heard.fragments], dtype=bool)
+    return learnt.manner(
+        heard.tones, user, np.array([len(one.said.split()) for one in heard.fragments], dtype=np.int64)
+    )
 
 
 def _session(one: Fragment) -> str:

@@ -39,8 +39,11 @@ MOST: Final = 40
 LONGEST: Final = 160
 """Characters of a bullet's text."""
 
+_READABLE: Final = 5
+"""A sentence of fewer words is a rule's own words only if it has no longer one: it leans on what was said before."""
+
 _AROUND: Final = 4
-_AROUND_WEIGHT: Final = 0.5
+_AROUND_WEIGHT: Final = 1.0
 """What the best company of a rule says about its kernel, beside what the rule itself says."""
 
 
@@ -102,7 +105,7 @@ def _bullet(field: Field, rule: Rule, by: Mapping[int, int], word: Word | None) 
     everything = sorted(rule.rows + rule.beside)
     fragments = [field.fragments[at] for at in everything]
     said = next(filter(None, ([at for at in some if field.user[at]] for some in (rule.rows, everything))), rule.rows)
-    best = max(said, key=lambda at: (field.raw[at], -at))
+    best = max(said, key=lambda at: (field.words[at] >= _READABLE, field.raw[at], -at))
     messages = set(field.whole[everything])
     old = sorted(at for at, new in by.items() if field.whole[new] in messages and field.score[at] >= ESTABLISHED)
     sources = _records(fragments)

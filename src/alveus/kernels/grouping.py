@@ -6,7 +6,7 @@ Spec/kernels.md, section 1, points 4 and 5.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -20,11 +20,25 @@ from alveus.kernels.revision import ESTABLISHED, LIKE_A_RULE, Changes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from alveus.kernels.score import Scores
+
 _RADIUS: Final = 0.40
 """DBSCAN's reach, as a cosine distance of intents."""
 
-_JOIN: Final = 0.35
-"""A fragment and its best company are one rule from this cosine."""
+_JOIN: Final = 0.40
+"""Two groups are one rule from this nearness: the mean over their members of cosine …"""
+
+_BY_CANON: Final = 0.7
+"""… so many times how near both are to one line of the canon …"""
+
+_BY_WORD: Final = 0.1
+_MOST_WORDS: Final = 3
+"""… and so much for each word, number or name that both say, three at most."""
+
+_NEVER: Final = 0.99
+"""Below the negative of this two groups are kept apart."""
+
+_DECIMALS: Final = 5
 
 _BESIDE: Final = 0.10
 """Two fragments of one message are one rule from this cosine; below it, it speaks of two things."""
@@ -79,11 +93,34 @@ def rules(company: Field, changed: Changes) -> list[Rule]:
         return []
     joined = _Joined()
     _by_reach(company, chosen, joined)
-    beside = _by_company(company, chosen, old, joined)
+    _by_nearness(company, chosen, joined)
+    beside = _by_company(company, chosen, old)
     groups: dict[int, list[int]] = defaultdict(list)
     for at in map(int, chosen):
         groups[joined.root(at)].append(at)
-    return [rule for rows in groups.values() if (rule := _standing(company, rows, beside, changed))]
+    return _without_twins(
+        company, [rule for rows in groups.values() if (rule := _standing(company, rows, beside, changed))]
+    )
+
+
+def _without_twins(company: Field, found: Sequence[Rule]) -> list[Rule]:
+    """What rests on no message of its own goes into a rule that has all of its messages, and does not stand twice."""
+    kept: list[Rule] = []
+    messages: list[set[int]] = []
+    for rule in sorted(found, key=lambda one: (-len(_messages(company, one)), one.rows[0])):
+        own = _messages(company, rule)
+        place = next((at for at, others in enumerate(messages) if own <= others), None)
+        if place is None or company.recorded[rule.rows].any():
+            kept.append(rule)
+            messages.append(own)
+        else:
+            rows = sorted({*kept[place].rows, *rule.rows})
+            kept[place] = Rule(rows, sorted({*kept[place].beside, *rule.beside} - set(rows)))
+    return sorted(kept, key=lambda one: one.rows[0])
+
+
+def _messages(company: Field, rule: Rule) -> set[int]:
+    return {int(company.whole[at]) for at in (*rule.rows, *rule.beside)}
 
 
 def _chosen(company: Field, changed: Changes, old: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -98,43 +135,71 @@ def _chosen(company: Field, changed: Changes, old: NDArray[np.bool_]) -> NDArray
 
 
 def _by_reach(company: Field, chosen: NDArray[np.int64], joined: _Joined) -> None:
-    """One rule: a cluster, a message, what stands by one line of the canon."""
+    """One rule: a cluster, and what one message says of one thing."""
     reach = 1.0 - min(_CLOSEST, (1.0 - _RADIUS) * company.scale)
     labels = dbscan(company.rows[chosen], reach, 2)
     first: dict[tuple[str, int], int] = {}
     for at, label in zip(map(int, chosen), map(int, labels), strict=True):
-        names: list[tuple[str, int]] = []
         neighbour = first.setdefault(("message", int(company.whole[at])), at)
         if float(company.cosines[at, neighbour]) >= _BESIDE * company.scale:
             joined.unite(neighbour, at)
         if label != NOISE:
-            names.append(("cluster", label))
-        if company.by_canon(at):
-            names.append(("canon", int(company.canon[at].argmax())))
-        for name in names:
-            joined.unite(first.setdefault(name, at), at)
+            joined.unite(first.setdefault(("cluster", label), at), at)
 
 
-def _by_company(
-    company: Field, chosen: NDArray[np.int64], old: NDArray[np.bool_], joined: _Joined
-) -> dict[int, tuple[float, int]]:
-    """The best company of each: one rule with it where it was chosen too, else kept beside it."""
+def _by_nearness(company: Field, chosen: NDArray[np.int64], joined: _Joined) -> None:
+    """Join the two groups that are nearest on the mean, again and again, until none are near enough."""
+    members: dict[int, list[int]] = defaultdict(list)
+    for place, at in enumerate(map(int, chosen)):
+        members[joined.root(at)].append(place)
+    groups = list(members.values())
+    shares = np.zeros((len(groups), len(chosen)))
+    for number, places in enumerate(groups):
+        shares[number, places] = 1.0 / len(places)
+    near = shares @ _nearness(company, chosen) @ shares.T
+    apart = company.recorded[[chosen[places[0]] for places in groups]]  # what stands for itself joins nothing
+    near[apart] = near[:, apart] = -1.0
+    np.fill_diagonal(near, -1.0)
+    while near.size:
+        one, other = sorted(divmod(int(near.argmax()), len(groups)))
+        if near[one, other] < _JOIN:
+            return
+        left, right = len(groups[one]), len(groups[other])
+        both = np.minimum(near[one], near[other])
+        mean = (left * near[one] + right * near[other]) / (left + right)
+        near[one] = near[:, one] = np.where(both < -_NEVER, -1.0, mean)
+        near[one, one] = near[other] = near[:, other] = -1.0
+        joined.unite(int(chosen[groups[one][0]]), int(chosen[groups[other][0]]))
+        groups[one] = groups[one] + groups[other]
+
+
+def _nearness(company: Field, chosen: NDArray[np.int64]) -> Scores:
+    """How near so many statements are to each other: their cosine, one line of the canon beside both, words of both."""
+    near: Scores = company.cosines[np.ix_(chosen, chosen)].astype(np.float64) / company.scale
+    if company.canon.shape[1]:
+        line, beside = company.canon[chosen].argmax(axis=1), np.maximum(company.canon[chosen].max(axis=1), 0.0)
+        near += _BY_CANON * (line[:, None] == line[None, :]) * np.minimum(beside[:, None], beside[None, :])
+    said = [company.values[at].mentions for at in chosen]
+    words = {word: place for place, word in enumerate(sorted(set().union(*said)))}
+    has = np.zeros((len(chosen), len(words)), dtype=np.float32)
+    for number, some in enumerate(said):
+        has[number, [words[word] for word in some]] = 1.0
+    near += _BY_WORD * np.minimum(has @ has.T, _MOST_WORDS)
+    return np.round(near, _DECIMALS)
+
+
+def _by_company(company: Field, chosen: NDArray[np.int64], old: NDArray[np.bool_]) -> dict[int, tuple[float, int]]:
+    """The best company of each, and how strong the link to it is, where it is support."""
     links = company.links(chosen)
     links[:, old] = 0.0
     links[company.cosines[chosen] < _ABOUT * company.scale] = 0.0
-    best = dict(zip(map(int, chosen), map(int, links.argmax(axis=1)), strict=True))
-    beside: dict[int, tuple[float, int]] = {}
-    for (at, other), strength in zip(best.items(), map(float, links.max(axis=1)), strict=True):
-        if strength < _SUPPORT:
-            continue
-        if company.recorded[at] or company.recorded[other]:
-            continue  # what stands for itself is no part of another rule for being near it
-        near = float(company.cosines[at, other]) >= _JOIN * company.scale
-        if best.get(other) == at or (other in best and near):
-            joined.unite(at, other)
-        else:
-            beside[at] = (strength, other)
-    return beside
+    links[:, company.recorded] = 0.0  # what stands for itself is no part of another rule for being near it
+    best, strength = links.argmax(axis=1), links.max(axis=1)
+    return {
+        int(at): (float(strong), int(other))
+        for at, other, strong in zip(chosen, best, strength, strict=True)
+        if strong >= _SUPPORT
+    }
 
 
 def _standing(

@@ -59,7 +59,7 @@ _GUARDS: Final = ("hypothetical", "report_speech")
 def heard(prose: Prose) -> Heard:
     """The fragments that may make a rule: those whose tone is most that of one, without what is guarded."""
     like = score.likeness(prose.tones, prose.user)
-    like[_guarded(prose)] = 0.0
+    like[guarded(prose)] = 0.0
     like[prose.words < _LEAST_WORDS] = 0.0
     recorded = np.zeros(len(prose), dtype=bool)
     recorded[_recorded(prose, like)] = True
@@ -77,7 +77,7 @@ def _recorded(prose: Prose, like: Scores) -> list[int]:
     return list(first.values())[-RECORDED:]
 
 
-def _guarded(prose: Prose) -> NDArray[np.bool_]:
+def guarded(prose: Prose) -> NDArray[np.bool_]:
     """A joke takes its whole message with it; a hypothesis or somebody's words take their neighbours in it."""
     found = np.zeros(len(prose), dtype=bool)
     joking = prose.tones[:, AT["joke"]] > 0

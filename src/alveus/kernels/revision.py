@@ -17,6 +17,7 @@ import numpy as np
 from alveus.kernels.company import SAME, Field
 from alveus.kernels.contradiction import Signal, contradiction
 from alveus.kernels.fragment import Fragment
+from alveus.kernels.replacing import replacements
 from alveus.kernels.tone import AT
 
 if TYPE_CHECKING:
@@ -24,19 +25,19 @@ if TYPE_CHECKING:
 
     from alveus.kernels.score import Vectors
 
-ESTABLISHED: Final = 0.80
+ESTABLISHED: Final = 0.84
 """A statement can be replaced from this score."""
 
-_HELD: Final = 0.60
+_HELD: Final = 0.66
 """… and by one that says plainly that something changes, from this one."""
 
-_HEARD: Final = 0.50
+_HEARD: Final = 0.57
 """A revision is heard from this score."""
 
-_RULE: Final = 0.40
+_RULE: Final = 0.20
 """… and from this likeness of its tone to that of a rule."""
 
-_FAMILY: Final = 0.50
+_FAMILY: Final = 0.57
 """What goes with a replaced statement does so from this score."""
 
 _TOPIC: Final = 0.30
@@ -121,7 +122,18 @@ def changes(company: Field) -> Changes:
         if old not in named:
             for other in company.messages[int(company.whole[old])]:
                 found.by.setdefault(other, at)
+    _by_signs(company, found)
     return found
+
+
+def _by_signs(company: Field, found: Changes) -> None:
+    """What replaces by all that is known of two statements: with its whole message, unless it was changed itself."""
+    for old, new in replacements(company):
+        if old in found.by or new in found.by or old in found.follows:
+            continue
+        for other in company.messages[int(company.whole[old])]:
+            found.by.setdefault(other, new)
+        found.follows.setdefault(new, [])
 
 
 def _change(company: Field, said: _Said, marked: list[int], beside: list[int], found: Changes) -> set[int]:
@@ -148,7 +160,7 @@ def _change(company: Field, said: _Said, marked: list[int], beside: list[int], f
 def _revising(company: Field, rows: list[int]) -> tuple[list[int], list[int]]:
     """Of a message of the user's what says that something changes, and the sentences beside it, which may say what."""
     good = [at for at in rows if company.user[at] and not company.tones[at, AT["ask"]]]
-    marked = [at for at in good if company.tones[at, AT["revise"]] or company.tones[at, AT["lately"]]]
+    marked = [at for at in good if company.changes[at] >= 0.0]
     if not marked or company.likeness[good].max() < _RULE:
         return [], []
     same = company.tones[:, AT["recall"]] > 0
