@@ -53,6 +53,7 @@ bench: $(READY)
 	$(BIN)/python bench/audit.py
 	$(BIN)/python bench/tiers.py
 	$(BIN)/python bench/kernels.py
+	$(BIN)/python bench/kernels.py bench/held_out --only table
 	$(BIN)/python bench/digest.py
 	$(BIN)/python bench/importers.py
 	$(BIN)/python bench/hooks.py
