@@ -235,6 +235,24 @@ def test_blas_has_one_thread_inside():
     assert threads() == before
 
 
+def test_a_blas_that_came_later_has_one_thread_too():
+    """So scipy brings its own, and so does whatever an embedder of the user imports with the first text."""
+    for module in ("threadpoolctl", "scipy"):
+        pytest.importorskip(module, reason="a second BLAS is scipy's, and threadpoolctl tells its threads")
+    code = """
+import threadpoolctl
+from alveus.store.arrays import ONE_THREAD
+with ONE_THREAD:
+    pass
+import scipy.linalg
+with ONE_THREAD:
+    pools = [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+    assert len(pools) > 1 and set(pools) == {1}, pools
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 # What all have in common
 
 

@@ -7,6 +7,7 @@ text of one millisecond takes a hundred. `threads=1` of a library does nothing w
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from typing import Any
 
@@ -34,6 +35,7 @@ class _OneThread:
         self._inside = 0
         self._limits: Any = None
         self._controller: Any = None
+        self._modules = 0
 
     def __enter__(self) -> None:
         with self._guard:
@@ -49,13 +51,13 @@ class _OneThread:
                 self._limits = None
 
     def _limit(self) -> Any:
-        if self._controller is None:
+        if self._modules != len(sys.modules):  # another module may have brought a BLAS of its own
             numpy()  # its libraries have to be loaded to be found
             try:
                 from threadpoolctl import ThreadpoolController  # noqa: PLC0415  (it comes with the first vector)
             except ImportError:
                 return None
-            self._controller = ThreadpoolController()
+            self._controller, self._modules = ThreadpoolController(), len(sys.modules)
         return self._controller.limit(limits=1, user_api="blas")
 
 
