@@ -50,8 +50,13 @@ def test_elements_are_those_of_the_parser(values, step, indent, ascii_only, in_o
     assert found == values
 
 
-@given(st.binary(max_size=80), st.integers(1, 7))
-@settings(max_examples=200, deadline=None)
+SIGNS = st.sampled_from(
+    [b"{", b"}", b"[", b"]", b",", b'"', b"\\", b"\n", b'"messages":[', b'"mapping" : {', b"a", b" "]
+)
+
+
+@given(st.binary(max_size=80) | st.lists(SIGNS, max_size=40).map(b"".join), st.integers(1, 7))
+@settings(max_examples=400, deadline=None)
 def test_chunks_change_nothing(data, step):
     """Any bytes are cut the same way, however they arrive."""
     assert texts(data, step) == texts(data, 1000)
@@ -63,6 +68,7 @@ def test_chunks_change_nothing(data, step):
         (b'[{"a":1},{bad},{"b":2}]', [b'{"a":1}', b"{bad}", b'{"b":2}']),
         (b'[{"a":1, {"c":2}]\n{"d":3}', [b'{"a":1, {"c":2}', b'{"d":3}']),
         (b'[{"a":"x\n},{"b":2}]', [b'{"a":"x\n}', b'{"b":2}']),
+        (b'["a\\\n,1]', [b'"a\\', b"1"]),
         (b"[1,,2,]", [b"1", b"2"]),
         (b'{"a":1}{"b":2} 42 [3,4]', [b'{"a":1}', b'{"b":2}', b"42", b"3", b"4"]),
         (b'{"x":{"messages":[1]},"y":[2]}', [b'{"x":{"messages":[1]},"y":[2]}']),

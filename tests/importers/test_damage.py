@@ -74,6 +74,29 @@ def test_every_cut_of_a_document_is_survived(samples, hippocampus, write):
     assert len(hippocampus.drafts) == 4
 
 
+@pytest.mark.parametrize("wrap", ["lines", "list", "object"])
+def test_a_conversation_cut_before_its_first_question_is_not_stored_twice(wrap, hippocampus, write):
+    """A question names the conversation of messages without ids: what came before a missing one waits aside for it."""
+    told = [
+        {"role": "system", "content": "You keep notes."},
+        {"role": "user", "content": "Which port?"},
+        {"role": "assistant", "content": "8081"},
+    ]
+    text = {
+        "lines": "\n".join(map(json.dumps, told)) + "\n",
+        "list": json.dumps(told, indent=1),
+        "object": json.dumps({"messages": told}),
+    }[wrap]
+    data = text.encode()
+    first = len(json.dumps(told[0]))
+    for end in range(2, len(data) + 1):
+        if wrap != "lines" or end not in (first, first + 1):  # there nothing shows that there is more
+            report = run(hippocampus, write(data[:end], name="chat.json"), format="openai-chat")
+            assert report.stored + report.known + report.rejected_count
+    assert [draft.content for draft in hippocampus.drafts].count("You keep notes.") == 1
+    assert len(hippocampus.drafts) == 3
+
+
 def test_random_bytes_never_stop_an_import(samples, hippocampus, write):
     """Overwritten, inserted and removed bytes anywhere cost lines, never the import."""
     data = (samples / "claude-code" / "claude-code-log_edge_cases.jsonl").read_bytes()

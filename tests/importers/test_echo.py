@@ -75,6 +75,8 @@ def test_a_call_of_ours_is_dropped(tool, given):
         "cd '/a b' && alveus --home /h --agent river recall 'the port; or what?' 2>&1 | head -20",
         "ALVEUS_HOME=/h uv run alveus context port 2>/dev/null | grep -n 8081 | sort",
         "/usr/local/bin/alveus --json show 0a",
+        ".venv/bin/alveus log | sed -n 1,20p | cut -d ' ' -f 2- | tail -n 5 2>/dev/null",
+        "alveus --jsonl recall port | jq -r .content | sed 's/a/b/g' | tr a-z A-Z | cat -",
         ["bash", "-lc", "alveus load"],
         ["alveus", "kernel", "show"],
     ],
@@ -100,6 +102,26 @@ def test_what_our_command_alone_printed_is_known_by_its_line(line):
         "echo alveus recall port",
         "grep -r 'alveus recall' .",
         'alveus recall "port',
+        "cd a; cat notes && alveus recall port",
+        "cd a || cat notes && alveus recall port",
+        "cd a | cat notes && alveus recall port",
+        "cd $(cat notes >&2; pwd) && alveus recall port",
+        "alveus recall `cat notes >&2`",
+        "alveus recall port | cat - notes",
+        "alveus recall port | cat < notes",
+        "alveus recall port | head -n 5 notes",
+        "alveus recall port | grep port notes",
+        "alveus recall port | grep '>' notes",
+        "alveus recall port | grep -e port notes",
+        "alveus recall port | grep -rn port",
+        "alveus recall port | rg --files",
+        "alveus recall port | sed 'r notes'",
+        "alveus recall port | sed -n 1,5p notes",
+        "alveus recall port | cut -df notes",
+        "alveus recall port |& cat notes",
+        "./alveus show port",
+        "bin/alveus log",
+        "cat alveus recall",
         "alveus",
         "",
         ["ls", "alveus"],
@@ -110,6 +132,29 @@ def test_what_our_command_alone_printed_is_known_by_its_line(line):
 def test_what_others_may_have_printed_is_theirs(line):
     """Where anything else may have printed, or nothing of ours is shown, the output stays."""
     assert echo.command({"command": line}) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("Tool use rejected by user: the port is 9090 now, look at compose.yml", {}),
+        ("The user doesn't want to proceed with this tool use. They said: ask me first", {}),
+        ("ask me first", {"denied": "user-rejected"}),
+    ],
+)
+def test_what_a_user_said_instead_of_an_answer_stays(text, more):
+    """A command that a user would not have run printed nothing; their words came in its place, and not as an error."""
+    draft = Draft(kind=Kind.OBSERVATION, content=text, src=Source.TOOL, metadata={echo.SHOWN: "recall", **more})
+    assert echo.without(draft) is draft
+
+
+def test_a_memory_that_tells_of_a_refusal_is_still_an_echo():
+    """What our command printed names its records."""
+    told = f"[{'0a' * 16}] 2026-11-30 09:27 decision by user:\nwe refused the offer"
+    assert (
+        echo.without(Draft(kind=Kind.OBSERVATION, content=told, src=Source.TOOL, metadata={echo.SHOWN: "recall"}))
+        is None
+    )
 
 
 def test_our_commands_are_commands_of_ours():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import sqlite3
 import struct
@@ -53,6 +54,30 @@ def test_compressed_rollout_is_the_same_session(compress, end, write, hippocampu
     for data in (compress(CODEX), compress(CODEX[:half]) + compress(CODEX[half:])):
         report = run(hippocampus, write(data, name=f"rollout.jsonl.{end}"))
         assert (report.formats, report.stored, report.known) == ({"codex": 1}, 0, 6)
+
+
+@pytest.mark.parametrize("compress", [zstd.compress, gzip.compress], ids=["zst", "gz"])
+def test_what_was_packed_before_it_was_packed_is_the_same_session(compress, write, hippocampus):
+    """An archive of compressed rollouts, a `.gz` twice, and JSON in a string that was compressed; not without end."""
+    run(hippocampus, write(CODEX, name="rollout.jsonl"))
+    archive = zipped({"sessions/rollout.jsonl.x": compress(CODEX), "notes.txt": b"none"})
+    for data, name in ((archive, "sessions.zip"), (compress(compress(CODEX)), "rollout.jsonl.x.gz")):
+        report = run(hippocampus, write(data, name=name))
+        assert (report.formats, report.stored, report.known) == ({"codex": 1}, 0, 6)
+    plain = OWN["letta"].data(3)
+    stored = run(hippocampus, write(plain, name="agent.af")).stored
+    report = run(hippocampus, write(compress(json.dumps(plain.decode()).encode()), name="agent.af.gz"))
+    assert (report.formats, report.stored, report.known) == ({"letta": 1}, 0, stored)
+    half = CODEX.index(b"\n", len(CODEX) // 2) + 1
+    torn = zipped({"rollout.jsonl.x": compress(CODEX[:half]) + compress(CODEX[half:])[:-9]})
+    report = run(hippocampus, write(torn, name="torn.zip"))
+    assert report.known
+    assert [one.reason for one in report.unread] == ["the compressed bytes end too early; what came before is imported"]
+    data = CODEX
+    for _ in range(opening.MAX_WRAPPINGS + 1):
+        data = compress(data)
+    with pytest.raises(InputError):
+        run(hippocampus, write(data, name="r.gz"))
 
 
 def test_plain_file_wins_over_its_compressed_copy(write, hippocampus, tmp_path):

@@ -727,6 +727,59 @@ def test_an_error_beside_is_met_by_whoever_catches_up(home, monkeypatch, code):
         assert check(memory) == 1000
 
 
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, TimeoutError])
+def test_whoever_waits_for_the_thread_waits_through_an_interrupt(kind):
+    """What a signal raises while the thread writes is raised when it has written, and not before."""
+    waiting, written = threading.Event(), []
+
+    def interrupts(*_):
+        raise kind
+
+    def write():
+        waiting.wait()
+        for _ in range(3):
+            time.sleep(0.05)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
+        time.sleep(0.2)
+        written.append(1)
+
+    before = signal.signal(signal.SIGUSR1, interrupts)
+    try:
+        with pytest.raises(kind):
+            search_module._beside(write, waiting.set)
+        assert written == [1]
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_thread_whose_start_was_interrupted_does_nothing_afterwards(monkeypatch, late):
+    """Its caller has rolled back what it would write into: either it has written before, or it never does."""
+    start, begun, ended, threads, held = threading.Thread.start, [], [], [], threading.Event()
+
+    def write():
+        begun.append(1)
+        time.sleep(0.1)
+        ended.append(1)
+
+    def interrupted(thread):
+        run = thread._target
+        thread._target = lambda: (held.wait() if late else None, run())
+        threads.append(thread)
+        start(thread)
+        while not (late or begun):
+            time.sleep(0.001)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(search_module.threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        search_module._beside(write, lambda: None)
+    assert begun == ended == ([] if late else [1])
+    held.set()
+    threads[0].join()
+    assert begun == ended == ([] if late else [1])
+
+
 def test_without_a_thread_to_be_had_the_index_is_made_by_this_one(home, monkeypatch):
     """The interpreter ends, or the system has no more of them."""
 

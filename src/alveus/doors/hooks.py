@@ -6,6 +6,7 @@ import difflib
 import os
 import time
 from enum import StrEnum
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -163,12 +164,18 @@ def _replace(change: Change) -> Path | None:
     mode = 0o600
     if change.before is not None:
         mode = path.stat().st_mode & 0o777
-        backup = path.with_name(f"{path.name}.before-alveus-{time.strftime('%Y%m%dT%H%M%S')}")
+        backup = _unused(path.with_name(f"{path.name}.before-alveus-{time.strftime('%Y%m%dT%H%M%S')}"))
         _create(backup, change.before, mode)
     new = path.with_name(f".{path.name}.{os.getpid()}.new")
     _create(new, change.after or "", mode)
     new.replace(path)
     return backup
+
+
+def _unused(path: Path) -> Path:
+    """The path, or the first like it that is not taken: two changes within a second have a backup each."""
+    others = (path.with_name(f"{path.name}-{number}") for number in count(2))
+    return next(one for one in chain([path], others) if not one.exists())
 
 
 def _create(path: Path, text: str, mode: int) -> None:
@@ -212,11 +219,11 @@ def agents_that_wait(home: str) -> list[tuple[str, str]]:
 
 
 def waiting(home: str) -> int:
-    """How many bytes of events nobody took in yet."""
+    """How many bytes of events are not in the journal yet."""
     from alveus.doors.hook import place, spool
 
     folder = Path(place.hooks_of(home), "agents")
-    return sum(spool.waiting(str(folder / name)) for _, name in agents_that_wait(home))
+    return sum(spool.unrecorded(str(folder / name)) for _, name in agents_that_wait(home))
 
 
 def _said(one: Hooks) -> str:

@@ -23,7 +23,7 @@ from typing import Final
 
 from alveus.importers.base import Event, Paused, Rejected, Source, Span, guarded
 from alveus.importers.calls import Calls
-from alveus.importers.entries import Broken, Layout, Listed, Opened, Value, Waiting, entries
+from alveus.importers.entries import SHORT, Broken, Layout, Listed, Opened, Value, Waiting, entries
 from alveus.importers.facts import Facts, facts_at, ident, list_at, text_at
 from alveus.importers.mould import Mould, Piece
 from alveus.importers.pieces import ROLES, called, parsed, refused, returned, thought, words
@@ -42,6 +42,7 @@ FACTS: Final = "\0facts"
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
+_NAMELESS: Final = f"{SHORT}the question that names the conversation is missing"
 _OPENING: Final = 16
 _OPENING_BYTES: Final = 4 << 20
 
@@ -168,10 +169,17 @@ class _Talk:
             yield from self.ends()
 
     def ends(self) -> Iterator[Event]:
-        """The events of what has waited."""
+        """The events of what has waited.
+
+        Where the file was cut in the opening, nobody knows yet what names the messages in it that have no id.
+        """
+        nameless = not self._opening and bool(self._waiting) and _is_cut(self._waiting[-1][1])
         self._opening = self._opening or _digest(message for _, message, _ in self._waiting)
         for position, message, at in self._waiting:
-            yield from guarded(self._events(position, message, at), at)
+            if nameless and isinstance(message, Mapping) and not ident(message.get("id")):
+                yield Rejected(reason=_NAMELESS, at=at)
+            else:
+                yield from guarded(self._events(position, message, at), at)
         self._waiting.clear()
 
     def _events(self, position: int, message: object, at: Span) -> Iterator[Event]:
@@ -204,6 +212,10 @@ class _Talk:
             },
             at=at,
         )
+
+
+def _is_cut(message: object) -> bool:
+    return isinstance(message, Rejected) and message.reason.startswith(SHORT)
 
 
 def _digest(messages: Iterable[object]) -> str:

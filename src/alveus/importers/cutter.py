@@ -182,6 +182,9 @@ class _Machine:
 
     def _through_string(self, chunk: bytes, position: int) -> int:
         """The position after the string that `position` is inside of, or the chunk's end."""
+        if self._escaped and chunk.startswith(b"\n", position):  # the string ended with its backslash
+            self._in_string = self._escaped = False
+            return position
         body = _STRING.match(chunk, position + self._escaped)
         end = body.end() if body else len(chunk)
         self._in_string = end >= len(chunk) or (chunk[end] == ord("\\") and end + 1 == len(chunk))

@@ -27,10 +27,12 @@ MAX_HEADER: Final = 8 << 20
 MAX_DEPTH: Final = 16
 """Of objects that are too large to be held and hold such objects: each is read again."""
 
+SHORT: Final = "cut short: "
+"""What a reason begins with where the bytes end too early."""
+
 _PEEK: Final = 32
 _NAME_REACH: Final = 1024
-_SHORT: Final = "cut short: "
-_NO_END: Final = f"{_SHORT}the end is missing"
+_NO_END: Final = f"{SHORT}the end is missing"
 _TOO_DEEP: Final = "nested too deeply"
 _AROUND: Final = "not JSON: what stands around the list"
 _NOWHERE: Final = Span(line=0, start=0, size=0)
@@ -152,7 +154,7 @@ def entries(source: Source, layout: Layout) -> Iterator[Entry]:
 
 def decode(data: bytes, at: Span, *, torn: bool = False) -> Iterator[Value | Broken]:
     """The values in these bytes: one, or several glued together; what follows the last good one is broken."""
-    short = _SHORT if torn else ""
+    short = SHORT if torn else ""
     try:
         text = data.removeprefix(BOM).decode()
     except UnicodeDecodeError as error:
@@ -467,7 +469,7 @@ class _Stream:
         if smaller and self._depth < MAX_DEPTH and (broken or piece.data is None):
             torn = piece.torn
             for entry in _streamed(self._source, piece.at, layout, member, self._depth + 1):
-                torn = torn and not (isinstance(entry, Broken) and entry.reason.startswith(_SHORT))
+                torn = torn and not (isinstance(entry, Broken) and entry.reason.startswith(SHORT))
                 yield entry
             if torn:
                 yield _end(piece)

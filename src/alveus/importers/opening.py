@@ -23,6 +23,8 @@ MAX_RATIO: Final = 250
 ALWAYS_ALLOWED: Final = 1 << 30
 MAX_UNPACKED: Final = 64 << 30
 MAX_MEMBERS: Final = 100_000
+MAX_WRAPPINGS: Final = 4
+"""How often one file is packed: JSON in a string, in `.gz`, in an archive."""
 
 _STREAMS: Final = {b"\x28\xb5\x2f\xfd": zstd, b"\x1f\x8b\x08": gzip}
 """What a file begins with that is one packed file, and what unpacks it."""
@@ -51,16 +53,12 @@ def unpacked(source: Source) -> Iterator[Source]:
     Raises InputError for what cannot be unpacked, or unpacks to more than is believed.
     """
     limit = _Limit(source)
-    whole = Span(line=1, start=0, size=source.size)
-    packed = next((make for magic, make in _STREAMS.items() if source.head.startswith(magic)), None)
-    if packed:
-        yield from _one(source.path.with_suffix(""), inflated(packed, source.chunks(whole)), limit)
-    elif source.head.startswith(_SQLITE):
+    if source.head.startswith(_SQLITE):
         yield from _one(source.path, databases.rows(source.path), limit)
     elif is_archive(source):
         yield from _members(source, limit)
-    else:
-        yield from _one(source.path, quoted.unquoted(source.chunks(whole)), limit)
+    elif wrapped := _wrapped(source):
+        yield from _one(*wrapped, limit)
 
 
 def gathered(folder: Path) -> Iterator[Source]:
@@ -80,13 +78,26 @@ def _members(source: Source, limit: _Limit) -> Iterator[Source]:
         source.cut_short = str(error)
 
 
-def _one(path: Path, pieces: Iterator[bytes], limit: _Limit | None) -> Iterator[Source]:
+def _wrapped(source: Source) -> tuple[Path, Iterator[bytes]] | None:
+    """What a file is that is one packed file: its path, and its bytes. None for what is no such file."""
+    whole = Span(line=1, start=0, size=source.size)
+    packed = next((make for magic, make in _STREAMS.items() if source.head.startswith(magic)), None)
+    if packed:
+        return source.path.with_suffix(""), inflated(packed, source.chunks(whole))
+    return (source.path, quoted.unquoted(source.chunks(whole))) if quoted.is_quoted(source.head) else None
+
+
+def _one(path: Path, pieces: Iterator[bytes], limit: _Limit | None, depth: int = 1) -> Iterator[Source]:
+    """The plain file that these bytes are, however often it was packed."""
     with closing(cast("BinaryIO", tempfile.TemporaryFile(prefix="alveus-"))) as file:
         short = _spool(path, pieces, file, limit)
         file.flush()
         with Source(path, file=file) as source:
             source.cut_short = short
-            yield source
+            wrapped = _wrapped(source) if limit and depth < MAX_WRAPPINGS else None
+            for inside in _one(*wrapped, limit, depth + 1) if wrapped else (source,):
+                inside.cut_short = inside.cut_short or short
+                yield inside
 
 
 def _spool(path: Path, pieces: Iterator[bytes], file: BinaryIO, limit: _Limit | None) -> str:

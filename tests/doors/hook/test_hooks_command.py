@@ -52,6 +52,17 @@ def finding(alveus, name):
     return [one for one in json.loads(out)["checks"] if one["name"] == name]
 
 
+def test_each_change_has_a_backup_of_its_own(alveus):
+    """Two within a second as well: the second would have been all that is left of what was there before both."""
+    path = HARNESSES["claude-code"].settings()
+    path.parent.mkdir()
+    told = ['{"mine": 1}\n', '{"mine": 2}\n', '{"mine": 3}\n']
+    for text in told:
+        path.write_text(text)
+        assert alveus("hooks", "install", "claude-code")[0] == 0
+    assert sorted(one.read_text() for one in path.parent.glob(f"{path.name}.before-alveus-*")) == told
+
+
 @pytest.mark.parametrize("name", HARNESSES)
 def test_installed_shown_uninstalled(alveus, name):
     """The difference is printed, the file backed up with its mode, and out again it is what it was."""
@@ -288,3 +299,13 @@ def test_a_project_whose_name_begins_another_is_another(alveus, claude, home, tm
     for number, name in enumerate(names):
         hooks = Hooks(home, tmp_path / name, Transcript(tmp_path / "none.jsonl"))
         assert {content for _, content in hooks.said()} == {f"only {number}", f"an answer to only {number}"}
+
+
+def test_what_waits_for_its_transcript_waits(alveus, home):
+    """A prompt that was heard and is in no journal yet is not nothing: it is counted with what nobody took in."""
+    folder = Path(place.hooks_of(str(home)), "agents", "river")
+    folder.mkdir(parents=True)
+    (folder / spool.EVENTS).write_bytes(b"1234\n")
+    (folder / spool.PENDING).write_bytes(b"12345678\n")
+    _, out, _ = alveus("hooks", "status", "--json")
+    assert json.loads(out)["waiting_bytes"] == len(b"1234\n12345678\n")

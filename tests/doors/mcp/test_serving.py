@@ -282,6 +282,27 @@ def test_nothing_but_the_protocol_is_on_stdout(started):
     assert process.returncode == 0
 
 
+@pytest.mark.usefixtures("memory")
+def test_a_call_that_the_sdk_cannot_parse_is_answered(started, home):
+    """Half a character is stored as U+FFFD, what is nested too deeply is refused: nobody waits for ever."""
+    deep = metadata = {}
+    for _ in range(400):
+        deep["a"] = deep = {}
+    process = started()
+    say(process, HELLO, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+    for call in (
+        calling(2, "add_memory", text="cut \ud83d"),
+        calling(3, "add_memory", text="deep", metadata=metadata),
+        {"jsonrpc": "2.0", "id": 4, "method": "tools/list", "params": [1]},
+    ):
+        process.stdin.write(json.dumps(call).encode() + b"\n")
+    out, _ = process.communicate(timeout=25)  # a server that thinks itself asked waits for 30 s
+    answered = {message["id"]: message for message in map(json.loads, out.splitlines()) if "id" in message}
+    assert not answered[2]["result"]["isError"]
+    assert [answered[number]["error"]["code"] for number in (3, 4)] == [-32600, -32600]
+    assert contents(home) == ["cut \N{REPLACEMENT CHARACTER}"]
+
+
 def test_what_names_the_memory_can_stand_in_the_environment(memory, home):
     """A server that is started anew finds the same memory, whoever says where it lies (B 34)."""
     from mcp.client.stdio import StdioServerParameters

@@ -89,6 +89,11 @@ def waiting(folder: str) -> int:
     return sum(_size(os.path.join(folder, name)) for name in (EVENTS, TAKEN))
 
 
+def unrecorded(folder: str) -> int:
+    """The same and what was heard, and waits for its transcript to bring it."""
+    return waiting(folder) + _size(os.path.join(folder, PENDING))
+
+
 def _locked(path: str, *, create: bool) -> int | None:
     """The file of that name, open and locked."""
     while True:

@@ -11,6 +11,7 @@ import fcntl
 import hmac
 import json
 import os
+import re
 import select
 import signal
 import socket
@@ -24,6 +25,7 @@ import anyio
 import anyio.lowlevel
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.types import jsonrpc_message_adapter
 
 from alveus.doors.mcp.room import Room
 from alveus.doors.mcp.server import make_server
@@ -37,6 +39,9 @@ PATH: Final = "/mcp"
 LONGEST_LINE: Final = 16 << 20
 """Bytes of one message on standard input; a record has at most one MiB."""
 _PIECE: Final = 1 << 16
+_INVALID: Final = -32600
+"""JSON-RPC's code for what is no request."""
+_HALF: Final = re.compile("[\ud800-\udfff]")
 _ENDING: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _GRACE_SECONDS: Final = 2
 _PATIENCE_SECONDS: Final = 30
@@ -92,6 +97,7 @@ class _Wire:
         self._outgoing = outgoing
         self._unanswered: set[str] = set()
         self._answered = anyio.Event()
+        self._writing = anyio.Lock()
 
     async def __aiter__(self) -> AsyncIterator[str]:
         line = bytearray()
@@ -99,11 +105,11 @@ class _Wire:
             *ended, rest = piece.split(b"\n")
             for end in ended:
                 line += end
-                yield self._noted(line)
+                yield await self._heard(line)
                 line.clear()
             line += rest[: max(0, LONGEST_LINE + 1 - len(line))]
         if line.strip():
-            yield self._noted(line)
+            yield await self._heard(line)
         with anyio.move_on_after(_PATIENCE_SECONDS):
             while self._unanswered:
                 await self._answered.wait()
@@ -115,17 +121,25 @@ class _Wire:
             await anyio.lowlevel.checkpoint()
         return os.read(self._incoming, _PIECE)
 
-    def _noted(self, line: bytearray) -> str:
-        """The line as text; of a call, its id is noted. A line that is too long becomes one that is no message."""
+    async def _heard(self, line: bytearray) -> str:
+        """The line as text; of a call, its id is noted. A line that is too long becomes one that is no message.
+
+        The SDK passes over what it cannot parse, and its caller would wait for ever. So half of a surrogate pair, which
+        programs send that cut a text within a character, is replaced here, and another such call is refused.
+        """
         if len(line) > LONGEST_LINE:
             return ""
-        message = _object(line)
-        params = message.get("params")
+        message, text = _object(line), line.decode("utf-8", "replace")
+        params, call = message.get("params"), message.get("id")
         if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
             self._drop(params.get("requestId"))
-        elif "method" in message and isinstance(message.get("id"), str | int):
-            self._unanswered.add(json.dumps(message["id"]))
-        return line.decode("utf-8", "replace")
+        elif "method" in message and isinstance(call, str | int):
+            if not _is_message(text) and not _is_message(text := _with_whole_characters(message)):
+                told = {"code": _INVALID, "message": "this call cannot be read: it is nested too deeply, or no request"}
+                await self.write(json.dumps({"jsonrpc": "2.0", "id": call, "error": told}) + "\n")
+                return ""
+            self._unanswered.add(json.dumps(call))
+        return text
 
     def _drop(self, call: object) -> None:
         self._unanswered.discard(json.dumps(call))
@@ -135,18 +149,33 @@ class _Wire:
     async def write(self, text: str) -> None:
         """One message, whole."""
         left = memoryview(text.encode("utf-8", "replace"))
-        while left:
-            try:
-                await anyio.wait_writable(self._outgoing)
-            except PermissionError:
-                await anyio.lowlevel.checkpoint()
-            left = left[os.write(self._outgoing, left[: select.PIPE_BUF]) :]  # so much never blocks
+        async with self._writing:
+            while left:
+                try:
+                    await anyio.wait_writable(self._outgoing)
+                except PermissionError:
+                    await anyio.lowlevel.checkpoint()
+                left = left[os.write(self._outgoing, left[: select.PIPE_BUF]) :]  # so much never blocks
         message = _object(text)
         if "method" not in message:
             self._drop(message.get("id"))
 
     async def flush(self) -> None:
         """Nothing is kept back."""
+
+
+def _is_message(text: str) -> bool:
+    """Whether the SDK can parse the line."""
+    try:
+        jsonrpc_message_adapter.validate_json(text, by_name=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _with_whole_characters(message: dict[str, Any]) -> str:
+    """The message with U+FFFD in the place of halves of surrogate pairs."""
+    return _HALF.sub("\N{REPLACEMENT CHARACTER}", json.dumps(message, ensure_ascii=False))
 
 
 def _object(line: bytes | bytearray | str) -> dict[str, Any]:
