@@ -549,3 +549,25 @@ def test_records_without_a_vector_are_counted_and_found_by_their_words(home):
         memory.prepare_recall()
         assert not memory.marks()
         everything_is_found(memory)
+
+
+def test_large_contents_are_embedded_few_at_a_time(home, monkeypatch):
+    """So many contents or so many characters, whatever comes first; yet never one alone that could stop the others."""
+
+    class Failing(Words):
+        def encode(self, texts):
+            if any("difficult" in text for text in texts):
+                raise RuntimeError
+            return super().encode(texts)
+
+    monkeypatch.setattr(vectors_module, "_CHARACTERS_AT_ONCE", 200)
+    long = "difficult " * 30
+    few = 200 // len(TEXTS[0]) + 1
+    texts = [*TEXTS[:few], long, *TEXTS[few:]]
+    told = []
+    with Hippocampus.open(home=home, agent_id=AGENT, embedder=Failing()) as memory:
+        memory.record_many([Draft(kind=Kind.STATE, content=text) for text in texts])
+        memory.prepare_recall(lambda what, done, _: told.append(done) if what == "embedding" else None)
+        everything_is_found(memory)
+    sizes = [after - before for before, after in zip([0, *told], told, strict=False)]
+    assert sizes == [few, 3, len(texts) - few - 3]

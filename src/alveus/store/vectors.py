@@ -39,6 +39,10 @@ EXACT: Final = 200_000
 """Rows up to which every one is compared; beyond, those whose signs are most like the query's."""
 
 _AT_ONCE: Final = 256
+_CHARACTERS_AT_ONCE: Final = 1 << 19
+_FEWEST: Final = 3
+"""Contents, characters of them, and yet so many, that go through the embedder together: one that fails alone says
+nothing of the others."""
 _LATER: Final = 60.0
 """Seconds after which what failed is tried again."""
 
@@ -389,8 +393,8 @@ def caught_up(
 ) -> Vectors:
     """The vectors of an open stream, with a row for every record as it is now, or for `most` more of them.
 
-    Contents go through `embed` without any lock, 256 at a time; `told` hears how many. Where it fails for all of them,
-    the rest is left.
+    Contents go through `embed` without any lock, up to 256 at a time; `told` hears how many. Where it fails for all of
+    them, the rest is left.
     """
     vectors = _vectors_of(stream, by, dims, read_only=read_only)
     missing = vectors.look(_ids_of(stream, vectors.ids))
@@ -399,12 +403,12 @@ def caught_up(
         missing = vectors.look(vectors.ids)
     left = len(missing) if most is None else most
     while len(missing) and left > 0:
-        some = missing[: min(_AT_ONCE, left)]
-        if not _fill(stream, vectors, embed, some):
+        done = _fill(stream, vectors, embed, missing[: min(_AT_ONCE, left)])
+        if not done:
             return vectors
-        left -= len(some)
+        left -= done
         if told is not None:
-            told(len(some))
+            told(done)
         missing = vectors.look(vectors.ids)
     vectors.left = len(missing)
     if not len(missing):
@@ -450,10 +454,17 @@ def _ids_of(stream: Stream, known: Ids) -> Ids:
         return np.concatenate([known, fresh])[: stream.link.size]  # type: ignore[no-any-return]
 
 
-def _fill(stream: Stream, vectors: Vectors, embed: Embed, missing: Seqs) -> bool:
-    """Make the rows of these records; false where not one could be embedded."""
+def _fill(stream: Stream, vectors: Vectors, embed: Embed, missing: Seqs) -> int:
+    """Make the rows of these records, or of the first of them; how many, 0 where not one could be embedded."""
     np = numpy()
-    contents = list(_contents_of(stream, missing))
+    contents = list[str]()
+    room = _CHARACTERS_AT_ONCE
+    for content in _contents_of(stream, missing):
+        contents.append(content)
+        room -= len(content)
+        if room < 0 and len(contents) >= _FEWEST:
+            break
+    missing = missing[: len(contents)]
     made = embed(contents)
     failed = [row is None and bool(text.strip()) for text, row in zip(contents, made, strict=True)]
     zeros = np.zeros(vectors.dims, dtype=np.float32)
@@ -461,7 +472,7 @@ def _fill(stream: Stream, vectors: Vectors, embed: Embed, missing: Seqs) -> bool
     lost = np.array(failed)
     vectors.append(missing[~lost], rows[~lost])
     vectors.append(missing[lost], rows[lost], lasting=False)
-    return not all(failed)
+    return 0 if all(failed) else len(contents)
 
 
 def _contents_of(stream: Stream, seqs: Seqs) -> Iterator[str]:
