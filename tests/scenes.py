@@ -17,7 +17,7 @@ from alveus import agent as agent_module
 from alveus.journal.record import DURABLE_KINDS
 from alveus.store import index, stream
 from alveus.store.files import Files
-from alveus.store.log import Log, Moved
+from alveus.store.log import Log
 from simulator import Clock, Crash, Faulty, SimulatedDisk
 
 AGENT = "river"
@@ -175,14 +175,6 @@ def _later() -> Clock:
     return Clock("2026-01-05T12:00:00Z")
 
 
-def in_the_foreground(log: Log, *, at_once: bool = False) -> None:
-    """In place of `Log.defer`: what it would do at once it does here, so that a scene is the same in every run."""
-    if at_once:
-        with contextlib.suppress(AlveusError, OSError, Moved):
-            log.wait(log.count)
-            log.after_sync()
-
-
 # The scenes
 
 
@@ -298,7 +290,7 @@ BLOCK = 4
 
 def quicken(monkeypatch: Any) -> None:
     """Nothing happens behind the scene; heads, index blocks and the snapshot are due early."""
-    monkeypatch.setattr(Log, "defer", in_the_foreground)
+    monkeypatch.setattr(Log, "nudge", lambda _log: None)
     monkeypatch.setattr(index, "BLOCK", BLOCK)
     monkeypatch.setattr(index, "_SIZE", BLOCK * index._ENTRY.size + index._MAC)
     monkeypatch.setattr(stream, "HEAD_RECORDS", BLOCK)

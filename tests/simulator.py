@@ -305,7 +305,7 @@ class SimulatedDisk:
         for thread in threading.enumerate():
             log = getattr(getattr(thread, "_target", None), "__self__", None)
             if thread.name == "alveus-sync" and _bottom(getattr(log, "files", None)) is self:
-                for event in (log._closed, log._dirty, log._urgent):
+                for event in (log._closed, log._dirty):
                     event.set()
 
     def content(self, path: Path) -> bytes:

@@ -205,16 +205,16 @@ class Hippocampus:
         50 ms, or at once with `durable`. A known `origin` returns the record that holds it. Raises InputError for what
         the format cannot hold, StoreError when nothing was recorded, StoreUncertain when that cannot be told.
         """
-        draft = Draft(
-            kind=kind if type(kind) is Kind else _member(Kind, kind),
-            content=content,
-            metadata=metadata or {},
-            src=src if type(src) is Source else _member(Source, src),
-            user=user,
-            session=session,
-            event_time=event_time,
-            origin=origin,
-            part=part,
+        draft = Draft(  # by place, as the profile is
+            kind if type(kind) is Kind else _member(Kind, kind),
+            content,
+            metadata or {},
+            src if type(src) is Source else _member(Source, src),
+            user,
+            session,
+            event_time,
+            origin,
+            part,
         )
         made = self._again(lambda: self._agent.record(draft, durable=durable, force_clock=force_clock))
         if self._keeps_tiers is not False:
@@ -892,16 +892,16 @@ def _told(error: OSError, folder: Path) -> StoreError:
     )
 
 
-def _member(members: type[M], value: M | str) -> M:
-    if isinstance(value, members):
-        return value
-    try:
-        return members(value)
-    except ValueError:
-        raise InputError(
-            f"{value!r} is not a {members.__name__.lower()}",
-            hint="one of " + ", ".join(member.value for member in members),
-        ) from None
+def _member(members: type[M], value: object) -> M:
+    found: M | None = _NAMED[members].get(value) if isinstance(value, str) else None
+    if found is None:
+        raise InputError(f"{value!r} is not a {members.__name__.lower()}", hint="one of " + ", ".join(members))
+    return found
+
+
+_NAMED: Final[dict[type[StrEnum], dict[str, Any]]] = {
+    members: {member.value: member for member in members} for members in (Kind, Source)
+}
 
 
 def _known(tiered: Retrieved) -> list[Known]:

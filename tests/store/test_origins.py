@@ -2,7 +2,6 @@
 
 import contextlib
 import sqlite3
-from dataclasses import replace
 
 import pytest
 
@@ -56,9 +55,9 @@ def test_within_one_batch_too(home):
 def test_what_one_user_has_is_not_anothers(home):
     """The same item of another user is recorded for that one; of no user, it is of none. In a batch, and later."""
     everybody = (None, "anna", "boris")
-    of = [replace(draft(0), user=user) for user in everybody]
+    of = [draft(0)._replace(user=user) for user in everybody]
     assert imported(home, *of, *of) == [NEW] * 3 + [KNOWN] * 3
-    assert imported(home, replace(of[2], content="changed"), *of) == [REVISED] + [KNOWN] * 3
+    assert imported(home, of[2]._replace(content="changed"), *of) == [REVISED] + [KNOWN] * 3
     with Hippocampus.open(home=home, agent_id=AGENT) as memory:
         for user in everybody:
             assert memory.record("state", "item 0", user=user, origin="test:source:0").hc.user == user
@@ -68,11 +67,11 @@ def test_what_one_user_has_is_not_anothers(home):
 
 def test_a_database_that_knew_no_users_is_made_again(home, db):
     """One of the earlier form says of boris's item that it is known, since anna has it: it is not asked."""
-    assert imported(home, replace(draft(0), user="anna")) == [NEW]
+    assert imported(home, draft(0)._replace(user="anna")) == [NEW]
     with sqlite3.connect(db) as connection:
         connection.executescript(OF_VERSION_1)
     connection.close()
-    assert imported(home, replace(draft(0), user="boris"), replace(draft(0), user="anna"), draft(0)) == [
+    assert imported(home, draft(0)._replace(user="boris"), draft(0)._replace(user="anna"), draft(0)) == [
         NEW,
         KNOWN,
         KNOWN,

@@ -11,7 +11,6 @@ import json
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import IO, Any, Final
 
 from alveus.importers.facts import Facts, facts_at, json_text, list_at, text_at
@@ -165,7 +164,7 @@ def _draft(record: SignedRecord) -> Draft:
 
 def _joined(parts: Sequence[Draft]) -> Iterator[Draft]:
     if parts:
-        yield replace(parts[0], content="".join(one.content for one in parts), part=None)
+        yield parts[0]._replace(content="".join(one.content for one in parts), part=None)
 
 
 def _groups(drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
@@ -268,7 +267,7 @@ def _trajectory(draft: Draft) -> str:
 
 def _finished(group: list[Draft]) -> Step:
     """The step of a group, and under `extra.alveus` what each of its items was."""
-    plain = [replace(one, metadata=_shown(one)) for one in group]
+    plain = [one._replace(metadata=_shown(one)) for one in group]
     step = _Step(plain)
     whole = {"step_id": 1, **step.whole()}
     if not (group[0].origin or "").startswith(f"{NAME}:"):

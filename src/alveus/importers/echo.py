@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Final
@@ -86,7 +85,7 @@ def without(draft: Draft) -> Draft | None:
         or is_ours(draft.src, draft.metadata.get("tool"), draft.content)
     ):
         return None
-    return replace(draft, content=content) if dropped else draft
+    return draft._replace(content=content) if dropped else draft
 
 
 def _is_refusal(draft: Draft) -> bool:

@@ -13,7 +13,6 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol
@@ -337,7 +336,7 @@ class Intake:
             self._tally.skip(ECHO)
             return
         draft = self._masked(own)
-        drafts = split(draft if self._user is None else replace(draft, user=self._user))
+        drafts = split(draft if self._user is None else draft._replace(user=self._user))
         size = sum(len(draft.content) for draft in drafts)
         if self._batch and (self._drafts + len(drafts) > MAX_DRAFTS or self._bytes + size > MAX_BYTES):
             self._store(source)
@@ -351,7 +350,7 @@ class Intake:
         content, counts = secrets.mask(draft.content)
         metadata, more = secrets.mask_json(draft.metadata)
         self._tally.masked += counts + more
-        return replace(draft, content=content, metadata=metadata) if counts or more else draft
+        return draft._replace(content=content, metadata=metadata) if counts or more else draft
 
     def _store(self, source: Source) -> None:
         batch, self._batch, self._drafts, self._bytes = self._batch, [], 0, 0

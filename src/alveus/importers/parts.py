@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from alveus.journal.record import Draft
@@ -24,7 +23,7 @@ def split(draft: Draft, limit: int = MAX_PART) -> list[Draft]:
     if len(draft.content) * _WORST <= limit or written_size(draft.content) <= limit:
         return [draft]
     texts = list(_cut(draft.content, limit))
-    return [replace(draft, content=text, part=(i, len(texts))) for i, text in enumerate(texts, 1)]
+    return [draft._replace(content=text, part=(i, len(texts))) for i, text in enumerate(texts, 1)]
 
 
 def written_size(text: str) -> int:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 DOMAIN: Final = "montana.agent.hippocampus.v1"
@@ -54,18 +54,23 @@ DURABLE_KINDS: Final = frozenset({Kind.DECISION, Kind.IDENTITY_CHANGE, Kind.TRAN
 """Kinds that are on disk before `record` returns, and that are never dropped on an unsigned novelty's word."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+_NO_METADATA: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class Draft(NamedTuple):
     """What a door hands in: words, and what is known about them; no key, no clock, no chain.
 
     `event_time` is when it happened (ISO 8601 with a zone), where that is not when it is recorded. `origin` is
     `format:container:item-id`; two drafts of one user with one `origin` (and one `part`) are the same item of the
     source. `part` is `(i, n)`, 1 <= i <= n, of a content that was split to fit a line.
+
+    It, `Profile` and `SignedRecord` are tuples since one of each is made for every record: a frozen dataclass costs
+    thrice that.
     """
 
     kind: Kind
     content: str
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = _NO_METADATA
     src: Source = Source.AGENT
     user: str | None = None
     session: str | None = None
@@ -75,10 +80,7 @@ class Draft:
 
 
 class Profile(NamedTuple):
-    """`metadata.hc`, the signed profile: spec/journal.md, section 4.
-
-    It and `SignedRecord` are tuples since one of each is made for every record: a frozen dataclass costs thrice that.
-    """
+    """`metadata.hc`, the signed profile: spec/journal.md, section 4."""
 
     chain: str
     seq: int

@@ -107,7 +107,7 @@ class Log:
         self._turns: list[Turn] = []
         self.company = 1
         self._dirty = threading.Event()
-        self._urgent = threading.Event()
+        self._clean_at = 0.0
         self._closed = threading.Event()
         self._shut = False
         self._syncer: threading.Thread | None = None
@@ -423,20 +423,22 @@ class Log:
     # Shared syncs
 
     def defer(self, *, at_once: bool = False) -> None:
-        """Have the lines so far synced, and `after_sync` called, in the background: at once or within 50 ms.
+        """Have the lines so far synced, and `after_sync` called: within 50 ms, or now where 256 lines or 8 MiB wait.
 
-        256 lines or 8 MiB make it at once; twice as many are waited for, so that no more are ever in the air.
+        What comes thick and fast is synced by whoever appends: a second thread that wakes for each sync makes every
+        system call of the first hand over the interpreter, which costs a third of an append.
         """
         lines, size = self.count - self.synced, self.end - self._synced_end
-        if lines >= 2 * SHARED_SYNC_LINES or size >= 2 * SHARED_SYNC_BYTES:
-            self.wait(self.count)
         if at_once or lines >= SHARED_SYNC_LINES or size >= SHARED_SYNC_BYTES:
-            self._urgent.set()
-        self.nudge()
+            self._clean_at = time.monotonic()
+            self._sync_all()
+        else:
+            self.nudge()
 
     def nudge(self) -> None:
         """Have the syncing thread look; for whoever holds the lock, since it waits for nothing."""
         if not self._dirty.is_set():
+            self._clean_at = time.monotonic()
             self._dirty.set()
             self._ensure_syncer()
 
@@ -446,16 +448,20 @@ class Log:
             self._syncer.start()
 
     def _sync_soon(self) -> None:
-        dirty, urgent, closed = self._dirty, self._urgent, self._closed
-        while not closed.is_set():  # asked again after every `clear`, which may have undone the signal of `close`
+        dirty, closed = self._dirty, self._closed
+        while not closed.is_set():
             dirty.wait()
-            urgent.wait(SHARED_SYNC_SECONDS)
+            while (rest := self._clean_at + SHARED_SYNC_SECONDS - time.monotonic()) > 0 and not closed.wait(rest):
+                pass  # somebody synced meanwhile: what came after that is younger
             dirty.clear()
-            urgent.clear()
-            # A failure has poisoned the log, or leaves the head behind: the next call that needs either says so.
-            with contextlib.suppress(AlveusError, OSError, Moved):
-                self.wait(self.count)
-                self.after_sync()
+            if not closed.is_set():  # asked after `clear`, which may have undone the signal of `close`
+                self._sync_all()
+
+    def _sync_all(self) -> None:
+        # A failure has poisoned the log, or leaves the head behind: the next call that needs either says so.
+        with contextlib.suppress(AlveusError, OSError, Moved):
+            self.wait(self.count)
+            self.after_sync()
 
     def close(self) -> None:
         """Stop the syncing thread and let the file go; syncs nothing. A second time does nothing."""
@@ -464,7 +470,6 @@ class Log:
         self._shut = True
         self._closed.set()
         self._dirty.set()
-        self._urgent.set()
         if self._syncer is not None and not self._forked:
             self._syncer.join()
         for fd in (*self._retired, self.fd):

@@ -16,7 +16,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -257,7 +257,7 @@ class _Draining:
             return []
         content, hidden = secrets.mask(own.content)
         metadata, more = secrets.mask_json(own.metadata)
-        return split(replace(own, content=content, metadata=metadata) if hidden or more else own)
+        return split(own._replace(content=content, metadata=metadata) if hidden or more else own)
 
     def _record(self, memory: Hippocampus, batch: list[Draft]) -> None:
         """Record a batch; where the journal refuses one of it, each alone, so that it takes no others with it."""
