@@ -8,7 +8,7 @@ from alveus import ChainState, Hippocampus
 from alveus.journal.head import read_head
 from alveus.journal.seal import Key
 from alveus.store import stream as stream_room
-from alveus.store.files import DISK
+from alveus.store.files import DISK, folder_locked
 from alveus.store.heads import load_head
 from forge import Bench, head_bytes, profile_lines
 from scenes import AGENT
@@ -192,6 +192,20 @@ def test_a_day_once_closed_stays_closed_whoever_writes_the_head(home):
     assert max(heads, key=lambda head: (head["size"], head["time"]))["closed_through"] == "2026-01-01"
 
 
+def test_a_writer_waits_for_nobody_elses_head(home):
+    """Where another process is writing a head, records are written and synced, and the head comes later."""
+    with Hippocampus.open(home=home, agent_id=AGENT, lock_timeout=3600) as memory:
+        before, log = sizes(memory)[-1], memory._agent.stream.log
+        with folder_locked(DISK, memory.folder, 10, "the test"):
+            for number in range(stream_room.HEAD_RECORDS + 1):
+                memory.record("state", f"state {number}")
+            assert log.synced >= stream_room.HEAD_RECORDS
+            assert sizes(memory)[-1] == before
+        memory.record("state", "the last")
+        memory.flush()
+    assert sizes(memory)[-1] == stream_room.HEAD_RECORDS + 2
+
+
 def test_two_writers_heads_never_go_back(home):
     """A slow writer's older head does not take the place of a newer one that another wrote."""
     with (
@@ -206,5 +220,5 @@ def test_two_writers_heads_never_go_back(home):
             two.record("decision", f"two {number}")
         two._agent.stream.save_head()
         best = sizes(one)[-1]
-        one._agent.stream._write_head(*late)
+        one._agent.stream._write_head(*late, 10)
         assert sizes(one)[-1] >= best == 6

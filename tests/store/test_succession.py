@@ -118,7 +118,7 @@ def test_a_late_head_of_the_old_chain_harms_nothing(home, clock):
         other.rotate()
         heads = {path.name: path.read_bytes() for path in other.folder.glob("stream.head.*")}
         try:
-            stream._write_head(*late)
+            stream._write_head(*late, 10)
         except Exception as error:  # noqa: BLE001
             assert type(error).__name__ == "Moved"
         assert {path.name: path.read_bytes() for path in other.folder.glob("stream.head.*")} == heads

@@ -73,7 +73,7 @@ class Log:
         self.path = path
         self.files = files
         self.follow = follow
-        self.after_sync: Callable[[], None] = _nothing
+        self.after_sync: Callable[[float], None] = _nothing
         self.generation = 0
         self.read_only = read_only
         self.timeout = timeout
@@ -426,12 +426,13 @@ class Log:
         """Have the lines so far synced, and `after_sync` called: within 50 ms, or now where 256 lines or 8 MiB wait.
 
         What comes thick and fast is synced by whoever appends: a second thread that wakes for each sync makes every
-        system call of the first hand over the interpreter, which costs a third of an append.
+        system call of the first hand over the interpreter, which costs a third of an append. Nobody who appends waits
+        for another process, though: `after_sync` hears how many seconds it may.
         """
         lines, size = self.count - self.synced, self.end - self._synced_end
         if at_once or lines >= SHARED_SYNC_LINES or size >= SHARED_SYNC_BYTES:
             self._clean_at = time.monotonic()
-            self._sync_all()
+            self._sync_all(0)
         else:
             self.nudge()
 
@@ -455,13 +456,13 @@ class Log:
                 pass  # somebody synced meanwhile: what came after that is younger
             dirty.clear()
             if not closed.is_set():  # asked after `clear`, which may have undone the signal of `close`
-                self._sync_all()
+                self._sync_all(self.timeout)
 
-    def _sync_all(self) -> None:
+    def _sync_all(self, patience: float) -> None:
         # A failure has poisoned the log, or leaves the head behind: the next call that needs either says so.
         with contextlib.suppress(AlveusError, OSError, Moved):
             self.wait(self.count)
-            self.after_sync()
+            self.after_sync(patience)
 
     def close(self) -> None:
         """Stop the syncing thread and let the file go; syncs nothing. A second time does nothing."""
@@ -488,7 +489,7 @@ def _note_fork() -> None:
 os.register_at_fork(after_in_child=_note_fork)
 
 
-def _nothing() -> None:
+def _nothing(_: float) -> None:
     """What there is to do after a sync, until the owner says."""
 
 

@@ -64,6 +64,7 @@ class Stream:
         self.closed_through: str | None = None
         self._generation = 0
         self._marked: tuple[Link, Tree] | None = None
+        self._due = False
         self._reading = threading.Lock()
         self._whole = True
         self._opening = True
@@ -335,7 +336,7 @@ class Stream:
         if durable:
             self.log.wait(count)
         if not durable or self._marked is not None:
-            self.log.defer(at_once=self._marked is not None)
+            self.log.defer(at_once=self._due)
 
     def _digest_late(self) -> None:
         """Tree and index of what was appended here, under the lock; neither is needed a record at a time."""
@@ -356,19 +357,20 @@ class Stream:
         """Note the end of the chain, under the lock: the next head will describe it, once it is on disk."""
         self._digest_late()
         self._marked = (self.link.copy(), self.tree.copy())
+        self._due = True
         self._head_size, self._head_at = self.link.size, time.monotonic()
 
-    def _after_sync(self) -> None:
-        mark = self._marked
+    def _after_sync(self, patience: float) -> None:
+        mark, self._due = self._marked, False
         if mark is not None and mark[0].size <= self.log.synced:
             self._marked = None
             try:
-                self._write_head(*mark)
+                self._write_head(*mark, patience)
             except BaseException:
-                self._marked = mark  # it is still to be written, at the latest by `close`
+                self._marked = mark  # it is still to be written: the syncing thread tries again, at the latest `close`
                 raise
 
-    def _write_head(self, link: Link, tree: Tree) -> None:
+    def _write_head(self, link: Link, tree: Tree, patience: float) -> None:
         """A head of what is on disk, and the index blocks it covers."""
         head = make_head(
             tree,
@@ -379,7 +381,7 @@ class Stream:
             closed_through=self.closed_through,
             time=format_time(datetime.now(UTC)),
         )
-        with heads_locked(self.files, self.path.parent, self.log.timeout):
+        with heads_locked(self.files, self.path.parent, patience):
             if not self._same_file():
                 return  # a rotation came first: these are not this chain's heads any more
             self.closed_through = save_head(self.files, self.path, self.key, head, self._heads).closed_through
@@ -393,7 +395,7 @@ class Stream:
             mark, self._marked = self._marked, None
         self.log.wait(self.link.size)
         if mark is not None:
-            self._write_head(*mark)
+            self._write_head(*mark, self.log.timeout)
 
     @contextlib.contextmanager
     def headed(self) -> Iterator[Link]:
@@ -404,7 +406,7 @@ class Stream:
             with self.log.locked():
                 self._digest_late()
                 if self.log.synced >= self.link.size:
-                    self._write_head(self.link, self.tree)
+                    self._write_head(self.link, self.tree, self.log.timeout)
                     yield self.link
                     return
         raise Locked("other processes write too fast to close anything now", hint="try again")
@@ -412,7 +414,7 @@ class Stream:
     def close_through(self, day: str) -> None:
         """Close the days up to `day` in the head; under `headed`."""
         self.closed_through = day
-        self._write_head(self.link, self.tree)
+        self._write_head(self.link, self.tree, self.log.timeout)
 
     def close(self) -> None:
         """Write the head if it lags, and let the files go."""
