@@ -100,9 +100,10 @@ class Asking:
             tokens.append(any_of(f"{MARK}s{one}" for one in ids))
         if scope.kinds is not None:
             tokens.append(any_of(f"{MARK}k{KINDS[kind]}" for kind in scope.kinds))
-        days = self._days_of(scope)
-        if len(days) <= _MOST_DAYS and (scope.since is not None or scope.until is not None):
-            tokens.append(any_of(map(day_term, days or [_NEVER])))
+        if scope.since is not None or scope.until is not None:
+            days = self._days_of(scope)
+            if len(days) <= _MOST_DAYS:
+                tokens.append(any_of(map(day_term, days or [_NEVER])))
         return Within(self._db, scope, tokens)
 
     def _days_of(self, scope: Scope) -> list[int]:
@@ -259,10 +260,12 @@ class Within:
         """The columns of the records at these places (session, ordinal), as far as they are in the scope."""
         query = (
             f"SELECT {self._COLUMNS} FROM json_each(?) AS place "  # noqa: S608
-            "JOIN turn ON session = json_extract(place.value, '$[0]') AND ordinal = json_extract(place.value, '$[1]') "
+            f"JOIN turn ON session = place.value >> {_ORDINAL_BITS} AND ordinal = place.value & {_ORDINAL} "
             f"WHERE TRUE{self._filter()}"
         )
-        return self._db.execute(query, (json.dumps(list(places)), *self._time_values())).fetchall()
+        # One number a place: SQLite parses a pair of them anew for each column that it is compared with.
+        asked = json.dumps([session << _ORDINAL_BITS | ordinal for session, ordinal in places])
+        return self._db.execute(query, (asked, *self._time_values())).fetchall()
 
     def numbers(self) -> list[int]:
         """The numbers of all of them, ascending."""
@@ -301,6 +304,9 @@ class Within:
 
 
 _ALL: Final = 1 << 62
+_ORDINAL_BITS: Final = 32
+_ORDINAL: Final = (1 << _ORDINAL_BITS) - 1
+"""More turns than any session has."""
 _BEGINNINGS: Final = 100
 _LOOKED_AT: Final = 5_000
 _DAY: Final = 86_400.0

@@ -158,7 +158,7 @@ def test_what_cannot_be_written_can_be_remembered(hooks, monkeypatch):
             raise StoreError("stream.jsonl: Read-only file system", code="disk_refused")
         return really(read_only=read_only, **more)
 
-    def full(*_):
+    def full(*_, **_options):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Hippocampus, "open", opening)

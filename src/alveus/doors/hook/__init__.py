@@ -5,4 +5,5 @@ its event down durably (`spool`) and leaves; a process of its own, which ends by
 transcript into the journal (`draining`). Only the two events that are answered open the memory, for reading (`answer`).
 
 `entry`, `place`, `spool` and `trouble` run at every tool call: they import the standard library, and little of it.
+An answer's process has its classes made as they are used (`haste`): it ends before most of that would be.
 """

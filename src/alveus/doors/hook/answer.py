@@ -269,7 +269,7 @@ class _Told:
         told = json.dumps({"ids": self.ids[-1000:], "since": self._since})
         try:
             os.makedirs(os.path.dirname(self._path), 0o700, exist_ok=True)
-            place.write_whole(self._path, told.encode())
+            place.write_whole(self._path, told.encode(), lasting=False)
         except OSError as error:
             trouble.note(self._root, "what a session was told", error)
 

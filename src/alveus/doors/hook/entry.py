@@ -76,6 +76,9 @@ def _handle(home: str, root: str, harness: str, agent: str | None) -> dict[str, 
         if name not in ANSWERED:
             return None
         gc.disable()  # this process ends before there is anything to collect
+        from alveus.doors.hook import haste
+
+        haste.spare()
         from alveus.doors.hook import answer
 
         return answer.make(answer.Asked(home, root, harness, event, scope), failed)

@@ -102,14 +102,15 @@ def text(event: Event, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def write_whole(path: str, data: bytes) -> None:
-    """A small file, replaced as a whole."""
+def write_whole(path: str, data: bytes, *, lasting: bool = True) -> None:
+    """A small file, replaced as a whole. One that is not `lasting` may be lost, or empty, after a power cut."""
     beside = f"{path}.{os.getpid()}.new"
     fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
         while data:
             data = data[os.write(fd, data) :]
-        os.fsync(fd)
+        if lasting:
+            os.fsync(fd)
     finally:
         os.close(fd)
     os.replace(beside, path)
