@@ -9,6 +9,7 @@ import pytest
 import alveus.compiling.kept as room
 from alveus import Draft, Hippocampus, Kind, Source
 from alveus.compiling.kept import NAME, read_journal
+from alveus.compiling.lexicon import NAME as WORDS
 from alveus.compiling.reading import utterance_of
 from alveus.kernels.prose import Prose
 
@@ -198,7 +199,8 @@ def test_a_digest_is_the_compilation_of_a_journal_that_nobody_read(home, clock):
             memory.record_many(list(drafts(seed, 80)))
             memory.digest(now=True)
         digest = memory.kernels()
-        (memory.folder / NAME).unlink()
+        for name in (NAME, WORDS):
+            (memory.folder / name).unlink()
         compiled = memory.compile()
         assert digest.bullets
         assert compiled.kernels.bullets == digest.bullets

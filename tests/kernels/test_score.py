@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from alveus.kernels import score
 from alveus.kernels.score import REFERENCES, THRESHOLD, WORDS, calibrated, centred, company, unit, words_of
 
 
@@ -56,6 +57,16 @@ def test_what_all_texts_have_in_common_is_taken_out():
     assert np.median(shifted @ shifted.T) > 0.8
     back = centred(shifted, shifted.mean(axis=0))
     assert abs(np.median(back @ back.T)) < 0.05
+
+
+def test_cosines_are_the_product_of_all_rows(monkeypatch):
+    """In tiles as in one; symmetric to the bit, whatever is left for the last tile."""
+    rows = unit(np.random.default_rng(3).normal(size=(50, 24)).astype(np.float32))
+    for tile in (7, 25, 50, 1_000):
+        monkeypatch.setattr(score, "_TILE", tile)
+        found = score.cosines_of(rows)
+        assert np.allclose(found, rows @ rows.T, atol=1e-6)
+        assert np.array_equal(found, found.T)
 
 
 def test_terms_are_stems_and_function_words_are_none():

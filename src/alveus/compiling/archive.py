@@ -21,7 +21,8 @@ import Stemmer  # type: ignore[import-not-found]
 from alveus.journal.record import Source
 from alveus.kernels import fragment, phrases, tone, words_en, words_ru
 from alveus.kernels import prose as prose_room
-from alveus.kernels.fragment import Fragment, Utterance, pieces, tail
+from alveus.kernels.fragment import LEANS, Fragment, Utterance, pieces, tail
+from alveus.kernels.lexicon import Lexicon
 from alveus.kernels.prose import CODE_OF_KIND, KINDS, Archive, Prose, spoken
 from alveus.kernels.tone import REGISTERS
 from alveus.language import scripts, stopwords, tongues
@@ -129,9 +130,11 @@ class Past(Archive):
         parts: Sequence[tuple[int, Columns]],
         since: float | None,
         users: dict[str, str],
+        lexicon: Lexicon,
     ) -> None:
         self._streams = streams
         self._users = users
+        self._lexicon = lexicon
         self._records = np.concatenate([np.zeros(0, RECORD), *(part.records for _, part in parts)])
         self._fragments = np.concatenate([np.zeros(0, FRAGMENT), *(part.fragments for _, part in parts)])
         self._stream = np.repeat([number for number, _ in parts], [len(part.records) for _, part in parts]).astype(int)
@@ -191,7 +194,8 @@ class Past(Archive):
             found = []
             for row in rows:
                 place = int(whole[row])
-                earlier = tail(utterance(int(before[place]))) if before[place] >= 0 else ""
+                leans = before[place] >= 0 and fragments["words"][row] < LEANS
+                earlier = tail(utterance(int(before[place]))) if leans else ""
                 found.append(_fragment(utterance(place), fragments[row], earlier, place))
             return found
 
@@ -203,6 +207,7 @@ class Past(Archive):
             words=fragments["words"].astype(np.int64),
             made=made,
             cut=int(records["cut"].sum()),
+            lexicon=self._lexicon,
         )
 
     def _ordered(self) -> Rows:

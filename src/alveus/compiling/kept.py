@@ -1,19 +1,14 @@
 """`kernels.read`: the columns of what was read before, so that a digest reads and cuts only what is new.
 
-    alveus.kernels.read.v1 VERSION
-    (length of a part, 8 bytes; the part: a line of JSON, the columns, 32 bytes of MAC)*
-
-A part is of one run of lines of one chain, and holds their SHA-256: it counts only where the journal has these very
-bytes, which were checked when it was made. It is sealed with the agent's key, as the index is: a part that was changed,
-that is of another version, or that does not follow the one before, is made again, with all that come after it. Derived:
-deleted, it costs time.
+A sealed file whose header names the version; a part is a line of JSON and the columns. It is of one run of lines of
+one chain, and holds their SHA-256: it counts only where the journal has these very bytes, which were checked when it
+was made. A part that was changed, that is of another version, or that does not follow the one before, is made again,
+with all that come after it. Derived: deleted, it costs time.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hmac
-import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,20 +22,18 @@ import orjson
 
 from alveus.agent import Agent
 from alveus.compiling.archive import FRAGMENT, RECORD, Columns, Past, columns, version
+from alveus.compiling.lexicon import KeptLexicon
 from alveus.compiling.reading import Place, Read, Through, take_note, utterance_of
+from alveus.compiling.sealed import SealedFile
 from alveus.errors import StoreError
 from alveus.journal.chain import Fault
 from alveus.journal.seal import Key
 from alveus.kernels.fragment import Utterance
-from alveus.store.files import DISK, opened, read_whole, write_all
 from alveus.store.past import read
 from alveus.store.stream import Stream
 
 NAME: Final = "kernels.read"
-DOMAIN: Final = b"alveus.kernels.read.v1||"
 _LARGEST: Final = 4 << 30
-_LENGTH: Final = 8
-_MAC: Final = 32
 _LINES: Final = 16_384
 """Lines of a part at most."""
 _PIECE: Final = 1 << 20
@@ -89,42 +82,12 @@ class Kept:
     """The file. `parts` are those that are whole; whoever writes holds the lock of the compilation."""
 
     def __init__(self, folder: Path, key: Key) -> None:
-        self._path = folder / NAME
-        self._key = key
-        self._header = f"alveus.kernels.read.v1 {version()}\n".encode()
-        self._ends: list[int] = [len(self._header)]
-        self.parts = deque(self._read())
-
-    def _read(self) -> Iterator[Part]:
-        data = None
-        with contextlib.suppress(OSError):
-            data = read_whole(DISK, self._path, _LARGEST)
-        if data is None or not data.startswith(self._header):
-            return
-        at = len(self._header)
-        while at + _LENGTH + _MAC < len(data):
-            size = int.from_bytes(data[at : at + _LENGTH], "little")
-            part, mac = data[at + _LENGTH : at + _LENGTH + size], data[at + _LENGTH + size :][:_MAC]
-            if not hmac.compare_digest(mac, self._mac(part)):
-                return
-            at += _LENGTH + size + _MAC
-            self._ends.append(at)
-            yield _decoded(part)
-
-    def _mac(self, part: bytes) -> bytes:
-        return self._key.mac(DOMAIN + self._header, part)
+        self._file = SealedFile(folder / NAME, f"alveus.kernels.read.v1 {version()}", key, _LARGEST)
+        self.parts = deque(map(_decoded, self._file.read()))
 
     def put(self, after: int, parts: Sequence[Part]) -> None:
         """Write parts behind the first `after` ones, in place of the others. What cannot be written costs time."""
-        data = b"" if after else self._header
-        for part in map(Part.encode, parts):
-            data += len(part).to_bytes(_LENGTH, "little") + part + self._mac(part)
-        with (
-            contextlib.suppress(OSError),
-            opened(DISK, self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW) as fd,
-        ):
-            DISK.truncate(fd, self._ends[after] if after else 0)
-            write_all(DISK, fd, data)
+        self._file.put(after, list(map(Part.encode, parts)))
 
 
 def read_journal(agent: Agent, since: float | None = None, *, keep: bool = False) -> Read:
@@ -133,7 +96,7 @@ def read_journal(agent: Agent, since: float | None = None, *, keep: bool = False
     A record is read and checked once; with `keep` what was found is there for the next one who reads.
     """
     streams = agent.streams()
-    kept = Kept(agent.layout.folder, streams[-1].key)
+    kept, lexicon = Kept(folder := agent.layout.folder, streams[-1].key), KeptLexicon(folder, streams[-1].key, keep)
     found, used = Read(), 0
     parts: list[tuple[int, Part]] = []
     new: list[Part] = []
@@ -154,9 +117,9 @@ def read_journal(agent: Agent, since: float | None = None, *, keep: bool = False
     for number, part in parts:
         for offset in part.again:
             _look(found, streams[number], offset)
-    past = Past(streams, [(number, part.columns) for number, part in parts], since, found.users)
+    past = Past(streams, [(number, part.columns) for number, part in parts], since, found.users, lexicon)
     chains = [stream.link.chain or "" for stream in streams]
-    found.places |= {record_id: Place(chains[number], offset) for record_id, number, offset in past.ids()}
+    found.places.update((record_id, Place(chains[number], offset)) for record_id, number, offset in past.ids())
     found.utterances = past
     if keep and new:
         kept.put(used, new)

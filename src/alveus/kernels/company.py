@@ -15,7 +15,7 @@ from alveus.kernels.fragment import Fragment
 from alveus.kernels.hearing import Heard
 from alveus.kernels.kinds import by_grammar, by_meaning, odds
 from alveus.kernels.tone import AT
-from alveus.kernels.values import Values, values
+from alveus.kernels.values import Values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,9 +43,6 @@ _AGAIN: Final = 0.90
 _DENSEST: Final = 1.5
 """The most by which the cosines grow."""
 
-SHORT: Final = 10
-"""A fragment of fewer words leans on the message before it."""
-
 _LEAN: Final = 0.5
 """What the terms of the message before weigh in it."""
 
@@ -54,7 +51,7 @@ _TILE: Final = 256
 _NO_CUE: Final = -9.0
 """The odds of a change that neither a cue nor the weights tell."""
 
-_STRONGEST: Final = 64
+_STRONGEST: Final = 32
 """Links of a row that are kept: a question about its links hardly ever needs more of them."""
 
 _DECIMALS: Final = 4
@@ -95,7 +92,7 @@ class Field:
         everything = np.vstack([rows, canon]) if len(canon) else rows
         like = np.r_[self.likeness, np.ones(len(canon))]
         session = np.r_[self.session, np.full(len(canon), len(names), dtype=np.int64)]
-        near = everything @ everything.T
+        near = score.cosines_of(everything)
         support, nearest = score.company(near, like, session)
         if not len(canon) and len(rows):
             # The best-supported statements are the canon: what agrees with them has all of their weight.
@@ -125,10 +122,11 @@ class Field:
     def of(heard: Heard, lines: Sequence[str], encode: Encode | None, embedder_id: str) -> Field:
         """Embed what was heard, the canon and the examples, and find the company of each."""
         texts = [one.text for one in heard.fragments]
-        lean = [one.before if len(one.said.split()) < SHORT else "" for one in heard.fragments]
-        said = [values(one.said) for one in heard.fragments]
+        lean = [one.before for one in heard.fragments]
+        said = heard.lexicon.values([one.said for one in heard.fragments])
         names = Counter(name for one in said for name in one.sets)
-        words = score.words_of([*(one.said for one in heard.fragments), *lines, *lean], len(texts), names)
+        terms = heard.lexicon.terms([*(one.said for one in heard.fragments), *lines, *lean])
+        words = score.weighed(terms, len(texts), names)
         words, before = words[: len(texts) + len(lines)], words[len(texts) + len(lines) :]
         words[: len(texts)] = score.unit(words[: len(texts)] + _LEAN * before)
         meaning = None
@@ -183,22 +181,30 @@ class Field:
 
     def links(self, ones: NDArray[np.int64], since: int = 0) -> Vectors:
         """The links of some rows to all from one on: clamped cosine times tone, 0 within a session."""
-        found = np.maximum(self.cosines[ones, since:], 0.0) * self.likeness[since:].astype(np.float32)
+        found: Vectors = self.cosines[ones, since:]  # a copy
+        np.maximum(found, 0.0, out=found)
+        found *= self.likeness[since:].astype(np.float32)
         found[self.session[ones][:, None] == self.session[None, since:]] = 0.0
-        return np.asarray(found, dtype=np.float32)
+        return found
 
-    def strongest(self, ones: NDArray[np.int64]) -> tuple[NDArray[np.int64], Vectors, Vectors]:
-        """Of some rows the strongest links [n, 64 or all], in no order: to which rows, their strengths, the cosines."""
+    def strongest(self, ones: NDArray[np.int64], low: int, high: int) -> tuple[NDArray[np.int64], Vectors, Vectors]:
+        """Of some rows the strongest links from one place up to another: to which rows, their strengths, the cosines.
+
+        The strongest is first; there are 32 of each row, or all.
+        """
         new = np.unique(ones[~self._is_known[ones]])
         kept = self._others.shape[1]
-        for low in range(0, len(new), _TILE):
-            some = new[low : low + _TILE]
+        for at in range(0, len(new), _TILE):
+            some = new[at : at + _TILE]
             links = self.links(some)
-            self._others[some] = others = np.argpartition(links, len(self) - kept, axis=1)[:, len(self) - kept :]
-            self._links[some] = np.take_along_axis(links, others, axis=1)
+            others = np.argpartition(links, len(self) - kept, axis=1)[:, len(self) - kept :]
+            found = np.take_along_axis(links, others, axis=1)
+            order = np.argsort(-found, axis=1)
+            self._others[some] = others = np.take_along_axis(others, order, axis=1)
+            self._links[some] = np.take_along_axis(found, order, axis=1)
             self._near[some] = self.cosines[some[:, None], others]
         self._is_known[new] = True
-        return self._others[ones], self._links[ones], self._near[ones]
+        return self._others[ones, low:high], self._links[ones, low:high], self._near[ones, low:high]
 
 
 def _manner(heard: Heard) -> Scores:

@@ -114,11 +114,13 @@ class _Statement:
         "classes",
         "content",
         "dates",
+        "each",
         "found",
         "lists",
         "names",
         "negative",
         "numbers",
+        "opposites",
         "order",
         "stems",
         "words",
@@ -129,20 +131,22 @@ class _Statement:
         written = _TOKEN.findall(text)
         self.words = [folded(one) for one in written]
         self.stems = [one if one[0].isdigit() else stem(one, lists.code) for one in self.words]
+        self.each = set(self.stems)
+        self.opposites = [(word, other) for word in self.each for other in lists.opposites.get(word, ())]
         self.found = list(lists.phrases.found(self.stems))
         self.classes = {one.name for one in self.found}
         self.negative = self._polarity()
         self.numbers = self._numbers()
         self.dates = [("day", lists.days[one]) for one in self.stems if one in lists.days]
         self.dates += [("month", lists.months[one]) for one in self.stems if one in lists.months]
-        self.content = [
+        self.content = {
             one
             for word, one in zip(self.words, self.stems, strict=True)
             if word not in lists.stops
             and word not in lists.negators
             and not one[0].isdigit()
             and word not in lists.numbers
-        ]
+        }
         self.names = {
             stem(folded(one), lists.code)
             for one in written[1:]
@@ -204,14 +208,20 @@ def _value(word: str, lists: _Lists) -> float | None:
     return float(plain.replace(",", ".")) if _DECIMAL.fullmatch(plain) else None
 
 
-@lru_cache(1 << 12)
+_REMEMBERED: Final = 1 << 13
+"""Statements that are kept as they were read: as many as are compared with one another."""
+
+_language: Final = lru_cache(_REMEMBERED)(detect)
+
+
+@lru_cache(_REMEMBERED)
 def _read(text: str, code: str) -> _Statement:
     return _Statement(text, _lists(code))
 
 
 def _overlap(one: _Statement, other: _Statement) -> float:
     """How much of the shorter statement's content the other has."""
-    left, right = set(one.content), set(other.content)
+    left, right = one.content, other.content
     if not left or not right:
         return 0.0
     return len(left & right) / min(len(left), len(right))
@@ -222,13 +232,15 @@ def contradiction(earlier: str, later: str, cosine: float | None = None) -> Verd
 
     Statements of other languages than English and Russian, or of two, are judged by nothing: 0, `none`.
     """
-    code = detect(earlier)
-    if code not in _MODULES or detect(later) != code:
+    code = _language(earlier)
+    if code not in _MODULES or _language(later) != code:
         return Verdict(0.0, Signal.NONE)
     one, other = _read(earlier, code), _read(later, code)
     shared = _overlap(one, other)
     near = shared if cosine is None else 0.5 * shared + 0.5 * max(0.0, cosine)
     gate = min(1.0, max(0.0, (near - _FAR) / (_NEAR - _FAR)))
+    if not gate:
+        return Verdict(0.0, Signal.NONE)
     strength, signal = max(_signals(one, other, shared), key=lambda found: found[0], default=(0.0, Signal.NONE))
     return Verdict(round(gate * strength, 4), signal if gate * strength > 0.0 else Signal.NONE)
 
@@ -257,12 +269,9 @@ def _signals(one: _Statement, other: _Statement, shared: float) -> Iterable[tupl
 
 
 def _opposed(one: _Statement, other: _Statement) -> bool:
-    left, right = set(one.stems), set(other.stems)
-    opposites = one.lists.opposites
+    left, right = one.each, other.each
     return any(
-        other_word in right and other_word not in left and word not in right
-        for word in left
-        for other_word in opposites.get(word, ())
+        other_word in right and other_word not in left and word not in right for word, other_word in one.opposites
     )
 
 

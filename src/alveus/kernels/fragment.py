@@ -18,6 +18,9 @@ from alveus.journal.record import Kind, Source
 LONGEST: Final = 400
 """Characters of a fragment: a longer sentence is cut between words."""
 
+LEANS: Final = 10
+"""A fragment of fewer words leans on the message before it."""
+
 _CONTEXT: Final = 200
 """Characters kept of the message before."""
 
@@ -56,7 +59,8 @@ class Fragment:
     """A sentence or a short paragraph of one utterance.
 
     `key` is a stable hash of whence, when and what, without record_id and seq. `said` is the text without what it
-    quotes, `before` the end of what somebody else said before it, `whole` the number of its utterance in order.
+    quotes, `whole` the number of its utterance in order; `before` is the end of what somebody else said before it,
+    where it is so short that it leans on that.
     """
 
     key: str
@@ -111,7 +115,7 @@ def fragment(one: Utterance, place: int, piece: Piece, *, before: str, whole: in
         text=text,
         what=what,
         said=said,
-        before=before,
+        before=before if len(said.split()) < LEANS else "",
         whole=whole,
     )
 

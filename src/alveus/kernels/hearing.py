@@ -14,6 +14,7 @@ from alveus.journal.record import Kind, Source
 from alveus.kernels import score
 from alveus.kernels.bullet import KernelName
 from alveus.kernels.fragment import Fragment, Utterance, What, cut
+from alveus.kernels.lexicon import Lexicon
 from alveus.kernels.prose import CODE_OF_KIND, Prose
 from alveus.kernels.tone import AT
 
@@ -33,6 +34,9 @@ ONE_MENTION: Final = {Kind.ERROR: KernelName.ANTI, Kind.DECISION: KernelName.DEC
 
 _LEAST_WORDS: Final = 3
 
+_IN_FULL: Final = 6
+"""A report of fewer words says only whose words the ones before it are."""
+
 
 def canon_lines(canon: str | None) -> list[str]:
     """The statements of a canon: its sentences, without headings, code and quotations."""
@@ -51,9 +55,7 @@ class Heard:
     tones: NDArray[np.int64]
     likeness: Scores
     recorded: NDArray[np.bool_]
-
-
-_GUARDS: Final = ("hypothetical", "report_speech")
+    lexicon: Lexicon
 
 
 def heard(prose: Prose) -> Heard:
@@ -65,7 +67,7 @@ def heard(prose: Prose) -> Heard:
     recorded[_recorded(prose, like)] = True
     kept = np.lexsort((-like, ~recorded))[:CANDIDATES]
     kept = np.sort(kept[like[kept] > 0.0])
-    return Heard(prose.made(kept.tolist()), prose.tones[kept], like[kept], recorded[kept])
+    return Heard(prose.made(kept.tolist()), prose.tones[kept], like[kept], recorded[kept], prose.lexicon)
 
 
 def _recorded(prose: Prose, like: Scores) -> list[int]:
@@ -78,14 +80,18 @@ def _recorded(prose: Prose, like: Scores) -> list[int]:
 
 
 def guarded(prose: Prose) -> NDArray[np.bool_]:
-    """A joke takes its whole message with it; a hypothesis or somebody's words take their neighbours in it."""
+    """A joke takes its whole message with it, a hypothesis its neighbours in it, somebody's words what follows them.
+
+    What stands before somebody's words is the user's own, unless these are too few to say anything themselves: *so he
+    says*.
+    """
     found = np.zeros(len(prose), dtype=bool)
-    joking = prose.tones[:, AT["joke"]] > 0
-    marked = joking | (prose.tones[:, [AT[name] for name in _GUARDS]] > 0).any(axis=1)
-    for at in map(int, np.flatnonzero(marked & prose.user)):
+    joking, supposing, reporting = (prose.tones[:, AT[name]] > 0 for name in ("joke", "hypothetical", "report_speech"))
+    for at in map(int, np.flatnonzero((joking | supposing | reporting) & prose.user)):
         whole = prose.whole[at]
         reach = len(prose) if joking[at] else 1
-        for step in (-1, 1):
+        back = joking[at] or supposing[at] or prose.words[at] < _IN_FULL
+        for step in (-1, 1) if back else (1,):
             near = at
             for _ in range(reach + 1):
                 if not 0 <= near < len(prose) or prose.whole[near] != whole:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from alveus.journal.record import Kind, Source
 from alveus.kernels.fragment import Fragment, Utterance, What, cut, pieces
+from alveus.kernels.lexicon import Lexicon
 from alveus.kernels.tone import REGISTERS, tone
 from alveus.language.terms import detect
 
@@ -30,7 +31,7 @@ class Prose:
     """The rows, in order: their registers [n, registers], whether the user spoke, the record's kind and its number.
 
     `words` are those of what is said without quotations. `made` makes the fragments of some rows, and `cut` is how many
-    fragments of any sort the archive has.
+    fragments of any sort the archive has. `lexicon` tells what texts say by their words.
     """
 
     tones: NDArray[np.int64]
@@ -40,6 +41,7 @@ class Prose:
     words: NDArray[np.int64]
     made: Callable[[Sequence[int]], list[Fragment]]
     cut: int
+    lexicon: Lexicon = field(default_factory=Lexicon)
 
     def __len__(self) -> int:
         return len(self.user)

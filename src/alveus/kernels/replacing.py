@@ -50,6 +50,8 @@ _NEAR: Final = 0.15
 _NEAREST: Final = 8
 """… and so many earlier ones for each later one."""
 
+_TILE: Final = 256
+
 _OLD: Final = 0.84
 _NEW: Final = 0.57
 _RULE: Final = 0.30
@@ -87,27 +89,25 @@ def _told(company: Field, meaning: NDArray[np.float32]) -> Iterator[tuple[tuple[
     # What reminds of a rule, or asks for it, does not change it.
     holding = (company.tones[:, [AT["ask"], AT["recall"]]] > 0).any(axis=1)
     later = company.user & ~holding & (company.score >= _NEW) & (company.likeness >= _RULE)
-    for new in map(int, np.flatnonzero(later)):
-        olds = established[(established < new) & (session[established] != session[new])]
-        cosines = company.cosines[new, olds] / scale
-        order = np.argsort(-cosines, kind="stable")[:_NEAREST]
-        olds, cosines = olds[order], cosines[order]
-        olds, cosines = olds[cosines >= _NEAR], cosines[cosines >= _NEAR]
-        if not len(olds):
+    for new, nearest, cosines in _nearest(company, np.flatnonzero(later), established):
+        other = [
+            (old, cosine, denied, gone)
+            for old, cosine in zip(nearest.tolist(), cosines.tolist(), strict=True)
+            for gone in [said.gone(old, new)]
+            for denied in [contradiction(company.fragments[old].said, company.fragments[new].said, cosine).score]
+            if denied or gone or announced[new] >= 0.0  # else nothing in it is another than it was
+        ]
+        if not other:
             continue
-        since = new + 1 + np.flatnonzero(session[new + 1 :] != session[new])
-        like, to_new = company.likeness[since], company.cosines[new, since] / scale
-        to_old = company.cosines[np.ix_(olds, since)] / scale
+        olds = np.array([old for old, *_ in other])
+        like = np.where(session[new + 1 :] != session[new], company.likeness[new + 1 :], 0.0)
+        to_new = company.cosines[new, new + 1 :] / scale
+        to_old = company.cosines[olds, new + 1 :] / scale
         links = np.maximum(to_old, 0.0) * like
-        links[session[olds][:, None] == session[since][None, :]] = 0.0
+        links[session[olds][:, None] == session[None, new + 1 :]] = 0.0
         alive = np.where(to_old >= to_new, links, 0.0).max(axis=1, initial=0.0)
         again = said.again(new)
-        for place, old in enumerate(map(int, olds)):
-            cosine = float(cosines[place])
-            denied = contradiction(company.fragments[old].said, company.fragments[new].said, cosine).score
-            gone = said.gone(old, new)
-            if not denied and not gone and announced[new] < 0.0:
-                continue  # nothing in it is another than it was
+        for place, (old, cosine, denied, gone) in enumerate(other):
             line, canon = _by_canon(company, old, new)
             yield (
                 (old, new),
@@ -132,6 +132,22 @@ def _told(company: Field, meaning: NDArray[np.float32]) -> Iterator[tuple[tuple[
                     canon,
                 ],
             )
+
+
+def _nearest(
+    company: Field, later: NDArray[np.int64], established: NDArray[np.int64]
+) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.float32]]]:
+    """Each later statement with the nearest earlier ones of other sessions, and their cosines, the nearest first."""
+    session = company.session
+    for low in range(0, len(later), _TILE):
+        ones = later[low : low + _TILE]
+        cosines = company.cosines[np.ix_(ones, established)] / company.scale
+        fitting = (cosines >= _NEAR) & (established < ones[:, None])
+        fitting &= session[established] != session[ones][:, None]
+        for new, row, fits in zip(ones.tolist(), cosines, fitting, strict=True):
+            near = np.flatnonzero(fits)
+            near = near[np.argsort(-row[near], kind="stable")[:_NEAREST]]
+            yield new, established[near], row[near]
 
 
 def _by_canon(company: Field, old: int, new: int) -> tuple[float, float]:

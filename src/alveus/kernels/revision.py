@@ -85,6 +85,9 @@ _NAMED: Final = 0.10
 _FOLLOWS: Final = 0.15
 """What says a new value again is of its topic from this cosine."""
 
+_STRONGEST: Final = ((0, 8), (8, 32))
+"""Of the strongest links of a statement these are looked at, first the one lot, then the other."""
+
 _FOLLOWERS: Final = 1
 """Of what says a new value again so much is cited."""
 
@@ -127,25 +130,31 @@ def changes(company: Field) -> Changes:
 
 
 def _by_signs(company: Field, found: Changes) -> None:
-    """What replaces by all that is known of two statements: with its whole message, unless it was changed itself."""
+    """What replaces by all that is known of two statements: with its whole message, unless it was changed itself.
+
+    What the user announced as a change is not replaced so: who speaks of the like later goes by it.
+    """
     for old, new in replacements(company):
         if old in found.by or new in found.by or old in found.follows:
             continue
-        for other in company.messages[int(company.whole[old])]:
-            found.by.setdefault(other, new)
+        whole = company.messages[int(company.whole[old])]
+        if not (company.user[old] and company.changes[whole].max() >= 0.0):
+            for other in whole:
+                found.by.setdefault(other, new)
         found.follows.setdefault(new, [])
 
 
 def _change(company: Field, said: _Said, marked: list[int], beside: list[int], found: Changes) -> set[int]:
     """Note what a message changes; returns what was replaced only because it names a value that is done away with."""
     rows = company.messages[int(company.whole[marked[0]])]
-    found.by.update(_replace(company, said, marked, beside, found))
+    replaced = _replace(company, said, marked, beside, found)
+    found.by.update(replaced)
     named: set[int] = set()
     for old, at in said.vanishing(marked, sorted(marked + beside)):
         if old not in found.follows and old not in found.by:
-            found.by[old] = at
+            found.by[old] = replaced[old] = at
             named.add(old)
-    new = sorted({at for at in found.by.values() if at in rows})
+    new = sorted(set(replaced.values()))
     setting, following = said.following(marked, rows[-1] + 1)
     if following and setting not in new and (new or not _personal(company, marked)):
         new.append(setting)
@@ -163,9 +172,8 @@ def _revising(company: Field, rows: list[int]) -> tuple[list[int], list[int]]:
     marked = [at for at in good if company.changes[at] >= 0.0]
     if not marked or company.likeness[good].max() < _RULE:
         return [], []
-    same = company.tones[:, AT["recall"]] > 0
     near = (at for at in good if at not in marked and any(abs(at - one) <= _BESIDE for one in marked))
-    return marked, [at for at in near if not same[at]]
+    return marked, [at for at in near if not company.tones[at, AT["recall"]]]
 
 
 def _personal(company: Field, marked: Sequence[int]) -> bool:
@@ -254,25 +262,27 @@ def _replace(company: Field, said: _Said, marked: list[int], beside: list[int], 
     plain = bool(company.tones[marked, AT["revise"]].any())
     earlier = np.flatnonzero(company.score[:start] >= (_HELD if plain else ESTABLISHED))
     earlier = earlier[company.session[earlier] != company.session[start]]
-    cosine = company.cosines[np.ix_(earlier, near)]
-    fitting = cosine.max(axis=1, initial=0.0) >= _TOPIC * company.scale
-    earlier, cosine = earlier[fitting], cosine[fitting]
+    cosine = company.cosines[near][:, earlier]
+    nearest = cosine.max(axis=0, initial=0.0)
+    fitting = nearest >= _TOPIC * company.scale
+    earlier, cosine, nearest = earlier[fitting], cosine[:, fitting], nearest[fitting]
     if not len(earlier):
         return {}
-    later = _still(company, earlier, near, end)
+    over = nearest >= _still(company, earlier, near, end) + np.float32(_ALIVE)
     by: dict[int, int] = {}
     again: set[int] = set()
-    for old, cosines, after in zip(map(int, earlier), cosine, later, strict=True):
-        new, best = near[int(cosines.argmax())], float(cosines.max())
-        if best < after + _ALIVE:
-            continue
+    for old, place, best in zip(
+        earlier[over].tolist(), cosine[:, over].argmax(axis=0).tolist(), nearest[over].tolist(), strict=True
+    ):
+        new = near[place]
         if new in beside and (said.share(old, new) < _SHARED or company.likeness[old] < LIKE_A_RULE):
             continue
-        excludes = _excludes(company.fragments[old], company.fragments[new], best)
-        if best >= SAME * company.scale and not excludes:
-            again.add(int(company.whole[old]))
-        elif excludes or old not in known.follows:
+        restates = best >= SAME * company.scale
+        asked = restates or old in known.follows
+        if not asked or _excludes(company.fragments[old], company.fragments[new], best):
             by[old] = new
+        elif restates:
+            again.add(int(company.whole[old]))
     return {old: new for old, new in by.items() if int(company.whole[old]) not in again}
 
 
@@ -303,11 +313,14 @@ def _still(company: Field, earlier: NDArray[np.int64], good: list[int], since: i
     """The best link of each earlier statement to what was said since, and is nearer to it than to the revision."""
     to_new = company.cosines[good].max(axis=0, initial=0.0)
     to_new[:since] = np.inf
-    others, links, cosines = company.strongest(earlier)
-    nearer = cosines >= to_new[others]
-    best: Vectors = np.where(nearer, links, np.float32(0.0)).max(axis=1, initial=0.0)
-    left = np.flatnonzero(~nearer.any(axis=1))  # of these none of the strongest links counts
-    if len(left) and since < len(company):
+    best: Vectors = np.zeros(len(earlier), dtype=np.float32)
+    left = np.arange(len(earlier)) if since < len(company) else np.zeros(0, dtype=np.int64)
+    for low, high in _STRONGEST:
+        others, links, cosines = company.strongest(earlier[left], low, high)
+        nearer = cosines >= to_new[others]
+        best[left] = np.where(nearer, links, np.float32(0.0)).max(axis=1, initial=0.0)
+        left = left[~nearer.any(axis=1)]  # of these none of the links so far counts
+    if len(left):
         links = company.links(earlier[left], since)
         links[company.cosines[earlier[left], since:] < to_new[since:]] = 0.0
         best[left] = links.max(axis=1, initial=0.0)
@@ -326,15 +339,19 @@ def _family(company: Field, found: Changes, named: Collection[int]) -> None:
     """
     free = (company.score >= _FAMILY) & ~company.beside_canon
     free[list(found.follows)] = False
+    free[list(found.by)] = False  # what was replaced is replaced by the first that replaces it
+    touching: dict[int, NDArray[np.bool_]] = {}
+    later: dict[int, Vectors] = {}
     for old, new in [pair for pair in found.by.items() if pair[0] not in named]:
+        if new not in later:
+            whole = company.cosines[company.messages[int(company.whole[new])], :new].max(axis=0, initial=0.0)
+            touching[new] = (whole >= _TOUCHES * company.scale) & (company.session[:new] != company.session[new])
+            later[new] = np.full(new, np.nan, dtype=np.float32)
         near = company.cosines[old, :new]
-        fitting = np.flatnonzero((near >= _SAME_TOPIC * company.scale) & free[:new])
-        fitting = fitting[company.session[fitting] != company.session[new]]
-        whole = company.messages[int(company.whole[new])]
-        touching = company.cosines[np.ix_(fitting, whole)].max(axis=1, initial=0.0) >= _TOUCHES * company.scale
-        fitting = fitting[touching]
-        if not len(fitting):
-            continue
-        later = _still(company, fitting, [new], new + 1)
-        for at in fitting[near[fitting] > later].tolist():
-            found.by.setdefault(at, new)
+        fitting = np.flatnonzero((near >= _SAME_TOPIC * company.scale) & free[:new] & touching[new])
+        asked = fitting[np.isnan(later[new][fitting])]
+        if len(asked):
+            later[new][asked] = _still(company, asked, [new], new + 1)
+        gone = fitting[near[fitting] > later[new][fitting]]
+        found.by.update(dict.fromkeys(gone.tolist(), new))
+        free[gone] = False

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from alveus.kernels.lexicon import terms_of
 from alveus.kernels.tone import REGISTERS
-from alveus.language.terms import detect, index_terms
-from alveus.language.tongues import stop_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,7 +93,7 @@ def likeness(tones: NDArray[np.int64], user: NDArray[np.bool_]) -> Scores:
 def unit(rows: Vectors) -> Vectors:
     """Rows of length 1; a row of zeros stays one."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    given: Vectors = (rows / np.maximum(lengths, 1e-9)).astype(np.float32)
+    given: Vectors = (rows / np.maximum(lengths, 1e-9)).astype(np.float32, copy=False)
     return given
 
 
@@ -103,12 +102,16 @@ def centred(rows: Vectors, mean: Vectors) -> Vectors:
     return unit(rows - mean)
 
 
-def words_of(texts: Sequence[str], own: int, names: Mapping[str, int] = MappingProxyType({})) -> Vectors:
+def words_of(texts: Sequence[str], own: int) -> Vectors:
+    """The terms of texts, as `weighed`."""
+    return weighed([terms_of(text) for text in texts], own)
+
+
+def weighed(terms: Sequence[Sequence[str]], own: int, names: Mapping[str, int] = MappingProxyType({})) -> Vectors:
     """Stemmed terms by their idf among the first `own` texts, hashed into unit rows [n, 512]; zeros for no term.
 
     `names` says in how many of these a term is a name: that two statements speak of one person makes them no one rule.
     """
-    terms = [_terms(text) for text in texts]
     known = list(dict.fromkeys(chain.from_iterable(terms)))
     number = {term: at for at, term in enumerate(known)}
     flat = np.fromiter(map(number.__getitem__, chain.from_iterable(terms)), dtype=np.int64)
@@ -131,15 +134,25 @@ def _weight(term: str, often: int, own: int, named: int) -> tuple[int, float]:
     return digest % TERM_DIMS, idf if digest >> 63 else -idf
 
 
-def _terms(text: str) -> list[str]:
-    code = detect(text)
-    stops = stop_words(code)
-    return [term for term in index_terms(text, code) if term not in stops]
-
-
 def intents(meaning: Vectors | None, words: Vectors) -> Vectors:
     """Intent vectors of length 1: the sentence embedding with the terms beside it, of equal weight."""
-    return unit(words if meaning is None else np.hstack([meaning, words]).astype(np.float32))
+    return unit(words if meaning is None else np.hstack([meaning, words]).astype(np.float32, copy=False))
+
+
+def cosines_of(rows: Vectors) -> Vectors:
+    """Of unit rows [n, dims] the cosine of each with each, [n, n]: symmetric, to the bit."""
+    found = np.empty((len(rows), len(rows)), dtype=np.float32)
+    for low in range(0, len(rows), _TILE):
+        high = low + _TILE
+        some = rows[low:high]
+        found[low:high, low:high] = some @ some.T
+        np.matmul(some, rows[high:].T, out=found[low:high, high:])
+        found[high:, low:high] = found[low:high, high:].T
+    return found
+
+
+_TILE: Final = 1_000
+"""Rows of which the products are made, and turned over, together: turning over a whole matrix takes as long again."""
 
 
 def company(cosines: Vectors, tone: Scores, session: NDArray[np.int64], sessions: int = 2) -> tuple[Scores, Scores]:
@@ -153,15 +166,17 @@ def company(cosines: Vectors, tone: Scores, session: NDArray[np.int64], sessions
     kept = min(sessions, len(names))
     top = np.zeros((len(cosines), kept), dtype=np.float32)
     nearest = np.zeros(len(cosines))
-    for at, row in enumerate(cosines):
-        links = np.maximum(row, 0.0)
-        links[members[of[at]]] = 0.0
-        nearest[at] = links.max()
+    links = np.empty(cosines.shape[1], dtype=np.float32)
+    for at, own in enumerate(of.tolist()):
+        np.maximum(cosines[at], 0.0, out=links)
+        links[members[own]] = 0.0
+        nearest[at] = links[links.argmax()]
         links *= weight
         for place in range(kept - 1, -1, -1):
             best = links.argmax()
             top[at, place] = links[best]
-            links[members[of[best]]] = 0.0
+            if place:
+                links[members[of[best]]] = 0.0
     found: Scores = np.zeros(len(cosines))
     found[:] = top.sum(axis=1) / sessions
     return found, nearest

@@ -150,7 +150,7 @@ imagine, suppose, supposing, what if, hypothetically, in theory, theoretically, 
 if it were, if only, let's pretend, pretend, would be fun, wouldn't it, would be nice, daydream, daydreaming,
 dream, dreaming, fantasy, thought experiment, picture this, say we, in another life, in a parallel, would you,
 could we just, wouldn't that, as if, were i, just thinking aloud, thinking out loud, for the sake of argument,
-let us say, in an ideal world, one day, some day, someday,
+let us say, in an ideal world, some day, someday,
 in a perfect world, if it were up to me, if i had my way, wouldn't it be, how funny would it be, if we just,
 just for fun, purely hypothetical, a hypothetical, suppose we, imagine if, what would happen if, i sometimes dream
 """,
