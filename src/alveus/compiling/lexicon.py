@@ -27,7 +27,7 @@ from alveus.language import cutting, scripts, stopwords, terms, tongues
 
 NAME: Final = "kernels.words"
 LARGEST: Final = 32 << 20
-"""Bytes: some ten times what 8,000 long sentences take."""
+"""Bytes: some ten times what 6,000 long sentences take."""
 _TERMS: Final = "terms"
 _VALUES: Final = "values"
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from alveus.kernels.score import Scores
 
-CANDIDATES: Final = 8_000
+CANDIDATES: Final = 6_000
 """Fragments that are embedded and compared: those whose tone is most that of a rule."""
 
 RECORDED: Final = 10
