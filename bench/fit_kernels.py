@@ -52,7 +52,7 @@ CHANGES_BY_CORPUS: Final = 0.25
 
 CHANGING: Final = 0.04
 """Of what users say so much announces a change."""
-REPLACING: Final = 0.06
+REPLACING: Final = 0.04
 """A pair of this probability is a replacement: most others that are as likely say the old one again."""
 
 MEAN: Final = bench.encode([text for some in examples.BY_KIND for text in some]).round(4).mean(axis=0)

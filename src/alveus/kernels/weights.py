@@ -135,6 +135,6 @@ REPLACES = {
     "old_by_user": 0.36,
     "canon_line": -2.17,
     "old_in_canon": -1.69,
-    "bias": -6.85,
+    "bias": -6.42,
 }
 """By the signs of a pair."""
