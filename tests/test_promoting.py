@@ -23,7 +23,7 @@ from alveus.audit.receipt import Boundary, Outcome, OutcomeReceipt, Status
 from alveus.doors.cli import main
 from alveus.estimate import estimate_tokens
 from alveus.journal.record import Source
-from alveus.promoting import RELEASE
+from alveus.promoting import RELEASE, reading
 from alveus.promoting.rows import page_of
 from alveus.store.database import Database
 from alveus.tiers import summary
@@ -105,6 +105,19 @@ def test_record_promote_retrieve_settle(home):
         assert Counter(moves) == {Status.WAITING: 5, Status.STARTED: 5, Status.COMMITTED: 5, Status.VERIFIED: 5}
         assert found.version == max(item.version for item in found) == told[-1].depends_on_version
         all_there(memory)
+
+
+def test_of_the_rows_looked_at_only_the_best_become_pages(home, monkeypatch):
+    """By words alone a question costs the words of each page, and no more of those that it does not bring back."""
+    made = []
+    with opened(home) as memory:
+        say(memory, 60)
+        assert memory.promote().pages == 53
+        monkeypatch.setattr(reading, "page_of", lambda row: made.append(row.ordinal) or page_of(row))
+        found = [item for item in memory.retrieve("bread in a warm oven, number 40", top_k=3) if item.tier == "mtm"]
+    assert len(found) == 3
+    assert "number 40." in found[0].text
+    assert len(made) < 7 + 3 + 5
 
 
 def test_receipts_hold_no_content(home):

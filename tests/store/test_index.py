@@ -4,9 +4,10 @@ import pytest
 
 from alveus import Hippocampus
 from alveus.store import index as room
+from alveus.store.files import DISK
 from forge import Bench
 from scenes import AGENT
-from simulator import Clock
+from simulator import Clock, Faulty
 
 COUNT = 20
 
@@ -150,6 +151,36 @@ def test_the_damage_is_found_while_reading(home):
         path.write_bytes(bytes(len(path.read_bytes())))
         found += [record.content for record in records]
         assert found == expected
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_each_block_is_judged_at_its_turn(home, number):
+    """Blocks are read several at once: each is held against its own seal, and keeps nobody from those before it."""
+    path = build(home)
+    data = bytearray(path.read_bytes())
+    data[number * room._SIZE + room._NOVELTY_AT] ^= 1
+    with Hippocampus.open(home=home, agent_id=AGENT) as memory:
+        path.write_bytes(bytes(data))
+        view = memory._agent.stream.index.view()
+        walk = view.newest_first(room.every)
+        assert [next(walk).seq for _ in range(number + 1, 5) for _ in range(4)] == list(range(19, number * 4 + 3, -1))
+        for rest in (lambda: next(walk), lambda: list(view.find(bytes(8))), lambda: view.id_starts(0)):
+            with pytest.raises(room.IndexDamaged, match=f"block {number} "):
+                rest()
+
+
+def test_a_walk_opens_the_file_ever_less_often_and_keeps_it_never(home):
+    """Of 40 blocks 1, 2, 4, 8, 16 and 9 are read at once, from whichever end; between them no descriptor is held."""
+    for first in range(0, 8 * COUNT, COUNT):
+        build(home, first)
+    files = Faulty(DISK)
+    with Hippocampus.open(home=home, agent_id=AGENT, files=files) as memory:
+        view = memory._agent.stream.index.view()
+        assert view.count == 40 * 4
+        for walk in (lambda: view.newest_first(room.every), lambda: view.find(bytes(8)), lambda: view.id_starts(0)):
+            files.all_calls.clear()
+            assert all("stream.idx" not in files._names.values() for _ in walk())
+            assert [call.kind for call in files.all_calls if call.name == "stream.idx"] == ["open", "read"] * 6
 
 
 def test_an_index_that_cannot_be_written_fails_no_record(home):

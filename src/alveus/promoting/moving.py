@@ -59,6 +59,8 @@ class Promoted:
 
 @dataclass(slots=True)
 class _Tally:
+    """What was done so far."""
+
     pages: int = 0
     segments: set[str] = field(default_factory=set)
     facts: int = 0

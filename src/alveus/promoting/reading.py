@@ -6,7 +6,7 @@ once, for one state; embedding and reading hold no lock.
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -16,8 +16,7 @@ from alveus.estimate import estimate_tokens
 from alveus.journal.chain import Fault
 from alveus.journal.record import SignedRecord
 from alveus.promoting import applying, asking
-from alveus.promoting.replay import question_run
-from alveus.promoting.rows import fact_of, page_of, segment_of
+from alveus.promoting.rows import fact_of, page_of, question_run, refs_of, segment_of, words_of
 from alveus.store.arrays import numpy
 from alveus.tiers import mtm, retrieval
 from alveus.tiers.lpm import Fact
@@ -29,7 +28,7 @@ from alveus.tiers.stm import Window
 
 if TYPE_CHECKING:
     from alveus.promoting import Tiers
-    from alveus.store.database import ScopeRow
+    from alveus.store.database import PageRow, ScopeRow
     from alveus.store.vectors import Vectors
     from alveus.tiers.mtm import Vector
 
@@ -117,21 +116,17 @@ def _find(tiers: Tiers, row: ScopeRow, question: Question, meaning: _Meaning, as
         window = Window(now.departed, now.pages)
         newest = window.newest(policy)
         stm = [page_of(one) for one in db.pages(row.id, newest.start, newest.stop)]
-        due = [page_of(one) for one in db.pages(row.id, now.departed, newest.start)]
+        due = db.pages(row.id, now.departed, newest.start)
         segments = [segment_of(one) for one in db.segments(row.id)]
         there = segments
         if not within.is_everything():
             holding = db.segments_within(row.id, within)
             there = [one for one in segments if one.id in holding]
         best = _best_segments(there, question, meaning, tiers)
-        rows = [one for segment in best for one in db.pages_of(segment.id)]
+        rows = [*due, *(one for segment in best for one in db.pages_of(segment.id))]
         facts = [fact_of(one) for one in db.standing(row.id)]
     of_segment = {one.ordinal: one.segment or "" for one in rows}
-    pages = [page for page in (*due, *map(page_of, rows)) if within.has_page(page)]
-    scored = [
-        (retrieval.page_score(question, page, cosine), page)
-        for page, cosine in zip(pages, _cosines(pages, meaning), strict=True)
-    ]
+    scored = (one for one in _scored(question, rows, meaning) if within.has_page(one[1]))
     return _Found(
         row=now,
         stm=[page for page in stm if within.has_page(page)],
@@ -140,6 +135,19 @@ def _find(tiers: Tiers, row: ScopeRow, question: Question, meaning: _Meaning, as
         facts=retrieval.best_facts(question, [fact for fact in facts if within.has_fact(fact)], policy),
         reasons=[*_not_built(tiers, meaning), *_embedded_otherwise(segments, meaning)],
     )
+
+
+def _scored(question: Question, rows: Sequence[PageRow], meaning: _Meaning) -> Iterator[tuple[float, Page]]:
+    """Second stage: the pages by how well they answer, best first, of equals the newest.
+
+    Of thousands of rows few become pages: those that are asked for.
+    """
+    scores = [
+        retrieval.page_score(question, words_of(row), cosine)
+        for row, cosine in zip(rows, _cosines(rows, meaning), strict=True)
+    ]
+    for at in sorted(range(len(rows)), key=lambda at: (-scores[at], -rows[at].ordinal)):
+        yield scores[at], page_of(rows[at])
 
 
 def _best_segments(segments: Sequence[Segment], question: Question, meaning: _Meaning, tiers: Tiers) -> list[Segment]:
@@ -176,14 +184,15 @@ def _embedded_otherwise(segments: Sequence[Segment], meaning: _Meaning) -> list[
     return [Reason(Why.EMBEDDER_CHANGED, sentence)]
 
 
-def _cosines(pages: Sequence[Page], meaning: _Meaning) -> list[float | None]:
+def _cosines(rows: Sequence[PageRow], meaning: _Meaning) -> list[float | None]:
     """The cosine of each page to the question: that of its nearest record; None without vectors."""
-    if meaning.vector is None or not pages:
-        return [None] * len(pages)
+    if meaning.vector is None or not rows:
+        return [None] * len(rows)
     np = numpy()
-    near = np.zeros(len(pages))
+    near = np.zeros(len(rows))
+    refs = [refs_of(row) for row in rows]
     for chain, vectors in meaning.vectors.items():
-        places = [(at, ref.seq) for at, page in enumerate(pages) for ref in page.refs if ref.chain == chain]
+        places = [(at, ref.seq) for at, of_page in enumerate(refs) for ref in of_page if ref.chain == chain]
         if places:
             at, seqs = (np.array(column, dtype=np.int64) for column in zip(*places, strict=True))
             np.maximum.at(near, at, vectors.cosines(meaning.vector, seqs).astype(float))
@@ -292,7 +301,7 @@ def _note(tiers: Tiers, scope: Scope, row: ScopeRow, segments: tuple[str, ...]) 
     """The question's receipt, and the visits. A reader leaves no trace, and gets no run to settle."""
     if tiers.read_only:
         return ""
-    run_id = secrets.token_hex(16)
+    run_id = os.urandom(16).hex()  # as `secrets` does, which takes longer to import than the question to note
     with tiers.db.writing():
         at = tiers.receipts.put(
             scope, run_id, Boundary.RETRIEVE, row.version, Status.VERIFIED, source_ids=segments, source_present=True

@@ -17,7 +17,7 @@ from alveus.audit.receipt import Boundary, Receipt, Status
 from alveus.errors import Locked
 from alveus.promoting import applying, asking, catching
 from alveus.promoting.moving import page_facts
-from alveus.promoting.rows import page_of
+from alveus.promoting.rows import page_of, question_run
 from alveus.store.database import Database, RunRow
 from alveus.store.ledger import End
 
@@ -158,12 +158,6 @@ def _asked(tiers: Tiers, receipt: Receipt) -> None:
     applying.visit(db, receipt.source_ids, datetime.fromisoformat(receipt.at_utc).timestamp())
     if scope is not None:
         db.put([question_run(receipt.run_id, scope.id, int(receipt.version), receipt.source_ids)])
-
-
-def question_run(run_id: str, scope: int, version: int, segments: tuple[str, ...]) -> RunRow:
-    """The run of a question, until it is settled."""
-    read = orjson.dumps(list(segments)).decode()
-    return RunRow(run_id, scope, Boundary.RETRIEVE.value, version, "open", read, "", "", 0)
 
 
 def _settled(tiers: Tiers, receipt: Receipt) -> None:

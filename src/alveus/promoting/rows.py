@@ -7,7 +7,8 @@ from typing import Any
 
 import orjson
 
-from alveus.store.database import FactRow, PageRow, ScopeRow, SegmentRow
+from alveus.audit.receipt import Boundary
+from alveus.store.database import FactRow, PageRow, RunRow, ScopeRow, SegmentRow
 from alveus.tiers.lpm import Fact, Shelf, Subject
 from alveus.tiers.mtm import Segment
 from alveus.tiers.page import Page, Ref
@@ -50,16 +51,27 @@ def page_of(row: PageRow) -> Page:
         id=row.id,
         ordinal=row.ordinal,
         session=row.session,
-        refs=tuple(Ref(*ref) for ref in orjson.loads(row.refs)),
+        refs=refs_of(row),
         at=row.at,
         until=row.until,
         version=row.version,
         before=row.before,
         query=row.query,
         response=row.response,
-        words=orjson.loads(row.words),
+        words=words_of(row),
         keywords=tuple(orjson.loads(row.keywords)),
     )
+
+
+def refs_of(row: PageRow) -> tuple[Ref, ...]:
+    """The records of a row's page."""
+    return tuple(Ref(*ref) for ref in orjson.loads(row.refs))
+
+
+def words_of(row: PageRow) -> dict[str, int]:
+    """The terms of a row's page, counted."""
+    words: dict[str, int] = orjson.loads(row.words)
+    return words
 
 
 def segment_row(segment: Segment, scope: int, *, gone: bool = False) -> SegmentRow:
@@ -138,3 +150,8 @@ def fact_of(row: FactRow) -> Fact:
         restates=row.restates,
         kept=bool(row.kept),
     )
+
+
+def question_run(run_id: str, scope: int, version: int, segments: tuple[str, ...]) -> RunRow:
+    """The run of a question, until it is settled."""
+    return RunRow(run_id, scope, Boundary.RETRIEVE.value, version, "open", _dump(segments), "", "", 0)

@@ -15,9 +15,10 @@ import hmac
 import os
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, timedelta
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -28,6 +29,8 @@ from alveus.store.files import Files, opened, write_all
 BLOCK: Final = 256
 _ENTRY: Final = struct.Struct("<QHBB8s")
 _MAC: Final = 32
+_AHEAD: Final = 16
+"""Blocks that are read at once, 80 KiB, once a walk has come that far."""
 _SIZE: Final = BLOCK * _ENTRY.size + _MAC
 _DOMAIN: Final = b"alveus.idx.v1||"
 _KIND_AT: Final = 10
@@ -150,17 +153,20 @@ class Index:
         with self._guard:
             return View(self, self._blocks, bytes(self._fresh))
 
-    def read_block(self, number: int) -> bytes:
-        """The entries of one sealed block. Raises IndexDamaged."""
+    def read_blocks(self, numbers: range) -> Iterator[bytes]:
+        """The entries of sealed blocks side by side, read at once, each judged at its turn. Raises IndexDamaged."""
+        first = min(numbers)
         try:
             with opened(self._files, self.path, os.O_RDONLY | os.O_NOFOLLOW) as fd:
-                block = self._files.read(fd, _SIZE, number * _SIZE)
+                blocks = self._files.read(fd, len(numbers) * _SIZE, first * _SIZE)
         except OSError as error:
             raise IndexDamaged(f"{self.path.name}: {error.strerror}") from error
-        entries, mac = block[:-_MAC], block[-_MAC:]
-        if len(block) != _SIZE or not hmac.compare_digest(mac, self._mac(number, entries)):
-            raise IndexDamaged(f"block {number} of {self.path.name}")
-        return entries
+        for number in numbers:
+            start = (number - first) * _SIZE
+            entries, mac = blocks[start : start + _SIZE - _MAC], blocks[start + _SIZE - _MAC : start + _SIZE]
+            if not hmac.compare_digest(mac, self._mac(number, entries)):
+                raise IndexDamaged(f"block {number} of {self.path.name}")
+            yield entries
 
 
 class View:
@@ -180,8 +186,22 @@ class View:
         if number == self._blocks:
             return self._fresh
         if number != self._cached[0]:
-            self._cached = (number, self._index.read_block(number))
+            self._cached = (number, next(self._index.read_blocks(range(number, number + 1))))
         return self._cached[1]
+
+    def _upwards(self, first: int) -> Iterable[tuple[int, bytes]]:
+        return chain(self._sealed(range(first, self._blocks)), [(self._blocks, self._fresh)])
+
+    def _downwards(self) -> Iterable[tuple[int, bytes]]:
+        return chain([(self._blocks, self._fresh)], self._sealed(range(self._blocks)[::-1]))
+
+    def _sealed(self, numbers: range) -> Iterator[tuple[int, bytes]]:
+        """Sealed blocks side by side, one after another. The farther the walk, the more of them are read at once."""
+        count = 1
+        while numbers:
+            yield from zip(numbers[:count], self._index.read_blocks(numbers[:count]), strict=True)
+            numbers = numbers[count:]
+            count = min(2 * count, _AHEAD)
 
     def entry(self, seq: int) -> Entry:
         """The entry of record `seq`."""
@@ -191,24 +211,21 @@ class View:
     def id_starts(self, first: int) -> bytes:
         """The first 8 bytes of record_id of the records from `first` on, end to end; zeros for an unreadable line."""
         starts = bytearray()
-        for number in range(min(first // BLOCK, self._blocks), self._blocks + 1):
-            block = self._block(number)
+        for number, block in self._upwards(min(first // BLOCK, self._blocks)):
             start = max(0, first - number * BLOCK) * _ENTRY.size + _ENTRY.size - 8
             starts += b"".join(block[at : at + 8] for at in range(start, len(block), _ENTRY.size))
         return bytes(starts)
 
     def newest_first(self, wanted: Wanted) -> Iterator[Entry]:
         """The entries whose places in a block `wanted(kinds, novelties)` gives, last first."""
-        for number in range(self._blocks, -1, -1):
-            block = self._block(number)
+        for number, block in self._downwards():
             places = wanted(block[_KIND_AT :: _ENTRY.size], block[_NOVELTY_AT :: _ENTRY.size])
             for place in reversed(places):
                 yield _unpack(block, number * BLOCK + place, place)
 
     def find(self, id_start: bytes) -> Iterator[Entry]:
         """The entries whose record_id begins with these 8 bytes."""
-        for number in range(self._blocks + 1):
-            block = self._block(number)
+        for number, block in self._upwards(0):
             at = block.find(id_start)
             while at >= 0:
                 place, rest = divmod(at, _ENTRY.size)

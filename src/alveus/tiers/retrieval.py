@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -153,21 +153,23 @@ def question_of(text: str) -> Question:
     return Question(words)
 
 
-def page_score(question: Question, page: Page, cosine: float | None) -> float:
-    """How well a page answers: by meaning, where that is known, and by the words both hold."""
-    near = words_cosine(question.words, page.words) if cosine is None else cosine
-    held = sum(term in page.words for term in question.words) / max(1, len(question.words))
+def page_score(question: Question, words: Mapping[str, int], cosine: float | None) -> float:
+    """How well a page of these words answers: by meaning, where that is known, and by the words both hold."""
+    near = words_cosine(question.words, words) if cosine is None else cosine
+    held = sum([term in words for term in question.words]) / max(1, len(question.words))
     return round(near + held, 6)
 
 
-def best_pages(scored: Sequence[tuple[float, Page]], count: int) -> list[tuple[float, Page]]:
-    """The best, best first; of equals the newest. What has nothing of the question is left out.
+def best_pages(scored: Iterable[tuple[float, Page]], count: int) -> list[tuple[float, Page]]:
+    """The first of those that have something of the question; `scored` has the best first, of equals the newest.
 
     Pages of the same words have one place, so that what was said again and again does not crowd out the rest.
     """
     found: dict[tuple[object, ...], tuple[float, Page]] = {}
-    for one in sorted((one for one in scored if one[0] > 0), key=lambda one: (-one[0], -one[1].ordinal)):
-        page = one[1]
+    for one in scored:
+        score, page = one
+        if score <= 0:
+            break
         found.setdefault((page.query, page.response, *sorted(page.words.items())), one)
         if len(found) == count:
             break

@@ -345,7 +345,7 @@ def parse(answer: object, request: Request) -> Summary:
     if not isinstance(value, dict) or value.keys() != {"summary", "keywords", "facts"}:
         raise Unusable("the answer has not the fields that were asked for")
     text = _text(value["summary"], MAX_SUMMARY)
-    if _REFUSAL.search(text):
+    if re.search(_REFUSAL, text):
         raise Unusable("the answer is a refusal")
     heard = set(content_terms(" ".join([request.before, *(said.text for said in request.said)])))
     _grounded(text, heard, 0.5)
@@ -356,10 +356,10 @@ def parse(answer: object, request: Request) -> Summary:
     return Summary(text=text, keywords=keywords, facts=facts)
 
 
-_REFUSAL: Final = re.compile(
-    r"\b(?:I['’]?m sorry|I apologi[sz]e|I cannot|I can['’]?t|I am unable|I['’]m unable|as an AI)\b"
-    r"|извините|прошу прощения|не могу помочь|как языковая модель",
-    re.IGNORECASE,
+# Compiled when an answer comes: most who import this room ask for no summary.
+_REFUSAL: Final = (
+    r"(?i)\b(?:I['’]?m sorry|I apologi[sz]e|I cannot|I can['’]?t|I am unable|I['’]m unable|as an AI)\b"
+    r"|извините|прошу прощения|не могу помочь|как языковая модель"
 )
 _KEY: Final = re.compile(r"[a-z][a-z0-9_]{0,39}(?::[\w-]{1,80})?").fullmatch
 
@@ -409,7 +409,7 @@ def _stated(value: object, request: Request) -> Stated:
     if not sources or len(set(map(str, sources))) != len(sources) or not all(str(one) in by for one in sources):
         raise Unusable("a fact's sources are not records of whom it is")
     told = _text(value["value"], MAX_VALUE)
-    if _REFUSAL.search(told):
+    if re.search(_REFUSAL, told):
         raise Unusable("a fact is a refusal")
     _grounded(told, content_terms(" ".join(by[one].text for one in sources)), 0.5)
     return Stated(subject, shelf, key, told, tuple(sources))
