@@ -22,6 +22,7 @@ drafts = st.builds(
     user=names,
     session=names,
     event_time=st.none() | st.just("2025-12-31T12:00:00+03:00"),
+    origin=st.none(),
     part=st.none() | st.just((1, 2)),
 )
 
