@@ -12,6 +12,7 @@ from alveus.compiling.kept import NAME, read_journal
 from alveus.compiling.lexicon import NAME as WORDS
 from alveus.compiling.reading import utterance_of
 from alveus.kernels.prose import Prose
+from damage import HOW, spoil
 
 SAID = (
     "Never force-push to main. We lost a day that way!",
@@ -136,7 +137,7 @@ def test_a_part_is_of_these_very_bytes(memory):
     assert read_journal(memory._agent, keep=True).left_out == []
 
 
-@pytest.mark.parametrize("damage", ["flip", "cut", "begin", "nothing", "folder"])
+@pytest.mark.parametrize("damage", HOW)
 def test_a_damaged_file_costs_time_only(memory, monkeypatch, damage):
     """It is made again, from where it is damaged."""
     monkeypatch.setattr(room, "_LINES", 20)
@@ -144,18 +145,7 @@ def test_a_damaged_file_costs_time_only(memory, monkeypatch, damage):
     path = memory.folder / NAME
     whole = path.read_bytes()
     for at in range(0, len(whole), len(whole) // 5):
-        if damage == "folder":
-            path.unlink()
-            path.mkdir()
-        else:
-            path.write_bytes(
-                {
-                    "flip": whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :],
-                    "cut": whole[:at],
-                    "begin": whole[at:] + whole[:at],
-                    "nothing": b"",
-                }[damage]
-            )
+        spoil(path, whole, at, damage)
         assert kept(memory) == expected
         if damage == "folder":
             assert path.is_dir()

@@ -6,6 +6,7 @@ import alveus.compiling.lexicon as room
 from alveus.compiling.lexicon import NAME, KeptLexicon
 from alveus.journal.seal import Key
 from alveus.kernels.lexicon import Lexicon
+from damage import HOW, spoil
 
 TEXTS = (
     "We keep seven hundred boxes in the old store.",
@@ -50,7 +51,7 @@ def test_each_text_is_looked_at_once(tmp_path, expected, looked):
     assert len(looked) == 2 * 5
 
 
-@pytest.mark.parametrize("damage", ["flip", "cut", "begin", "nothing", "folder"])
+@pytest.mark.parametrize("damage", HOW)
 def test_a_damaged_file_costs_time_only(tmp_path, expected, damage):
     """It is made again, from where it is damaged."""
     told(tmp_path, TEXTS[:3])
@@ -58,18 +59,7 @@ def test_a_damaged_file_costs_time_only(tmp_path, expected, damage):
     path = tmp_path / NAME
     whole = path.read_bytes()
     for at in range(0, len(whole), 7):
-        if damage == "folder":
-            path.unlink()
-            path.mkdir()
-        else:
-            path.write_bytes(
-                {
-                    "flip": whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :],
-                    "cut": whole[:at],
-                    "begin": whole[at:] + whole[:at],
-                    "nothing": b"",
-                }[damage]
-            )
+        spoil(path, whole, at, damage)
         assert told(tmp_path) == expected
         if damage == "folder":
             assert path.is_dir()

@@ -1,6 +1,7 @@
 """The two head files: which counts, when one is written, and what it may say."""
 
 import json
+import time
 
 import pytest
 
@@ -201,9 +202,8 @@ def test_a_writer_waits_for_nobody_elses_head(home):
                 memory.record("state", f"state {number}")
             assert log.synced >= stream_room.HEAD_RECORDS
             assert sizes(memory)[-1] == before
-        memory.record("state", "the last")
-        memory.flush()
-    assert sizes(memory)[-1] == stream_room.HEAD_RECORDS + 2
+        while sizes(memory)[-1] == before:  # though nothing more is recorded
+            time.sleep(0.01)
 
 
 def test_two_writers_heads_never_go_back(home):

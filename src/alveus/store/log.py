@@ -432,9 +432,9 @@ class Log:
         lines, size = self.count - self.synced, self.end - self._synced_end
         if at_once or lines >= SHARED_SYNC_LINES or size >= SHARED_SYNC_BYTES:
             self._clean_at = time.monotonic()
-            self._sync_all(0)
-        else:
-            self.nudge()
+            if self._sync_all(0):
+                return
+        self.nudge()
 
     def nudge(self) -> None:
         """Have the syncing thread look; for whoever holds the lock, since it waits for nothing."""
@@ -458,11 +458,13 @@ class Log:
             if not closed.is_set():  # asked after `clear`, which may have undone the signal of `close`
                 self._sync_all(self.timeout)
 
-    def _sync_all(self, patience: float) -> None:
-        # A failure has poisoned the log, or leaves the head behind: the next call that needs either says so.
+    def _sync_all(self, patience: float) -> bool:
+        """Whether that was done. A failure poisoned the log, or left the head behind: who needs either next says so."""
         with contextlib.suppress(AlveusError, OSError, Moved):
             self.wait(self.count)
             self.after_sync(patience)
+            return True
+        return False
 
     def close(self) -> None:
         """Stop the syncing thread and let the file go; syncs nothing. A second time does nothing."""

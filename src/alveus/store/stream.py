@@ -363,12 +363,9 @@ class Stream:
     def _after_sync(self, patience: float) -> None:
         mark, self._due = self._marked, False
         if mark is not None and mark[0].size <= self.log.synced:
-            self._marked = None
-            try:
-                self._write_head(*mark, patience)
-            except BaseException:
-                self._marked = mark  # it is still to be written: the syncing thread tries again, at the latest `close`
-                raise
+            self._write_head(*mark, patience)  # where that fails it is still to be written, at the latest by `close`
+            if self._marked is mark:
+                self._marked = None
 
     def _write_head(self, link: Link, tree: Tree, patience: float) -> None:
         """A head of what is on disk, and the index blocks it covers."""
